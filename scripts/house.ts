@@ -147,7 +147,7 @@ export const plan: Plan = {
     ],
     "review/page": ["base/author"],
     "serve/http-walls": ["base/log", "config/arguments"],
-    "serve/reload": ["base/log", "calls", "calls/contract", "config", "serve/workers"],
+    "serve/reload": ["base/log", "calls", "calls/contract", "config", "serve/lifecycle", "serve/workers"],
     "serve/workers": [
       "base/about",
       "base/log",
@@ -158,7 +158,7 @@ export const plan: Plan = {
       "shell",
     ],
     "serve/telemetry": ["base/about", "base/log", "calls", "calls/contract", "config"],
-    "serve/lifecycle": ["base/log", "calls/contract"],
+    "serve/lifecycle": ["base/log", "calls", "calls/contract"],
     "serve/watchdog": ["base/bun", "base/threads"],
     coder: [
       "base/about",

@@ -78,6 +78,8 @@ const shared: Samples<typeof refuse> = {
   lateWrite: refuse.lateWrite(100),
   stoppedHalfway: refuse.stoppedHalfway(100),
   cancelled: refuse.cancelled(),
+  stopping: refuse.stopping(),
+  stoppingHalfway: refuse.stoppingHalfway(),
   unexpected: refuse.unexpected(),
 };
 
@@ -338,6 +340,7 @@ const ofFileEncodings: Samples<typeof refuseFileEncoding> = {
 
 const ofCommits: Samples<typeof refuseTransaction> = {
   noRecord: refuseTransaction.noRecord("ENOSPC"),
+  stopping: refuseTransaction.stopping(),
   notTakenBack: refuseTransaction.notTakenBack("a.txt", "0123456789abcdef"),
   manyLeft: refuseTransaction.manyLeft(64),
 };

@@ -370,9 +370,27 @@ export const refuse = {
       "The caller cancelled the call before it was finished; what it had done by then stays done, so read the files before you repeat it.",
     ),
 
+  /** Ends a call because its worker stops. */
+  stopping: (): Refusal =>
+    new Refusal(
+      "timeout",
+      "The call was stopped before it was finished, because the program that runs it was told to end. If it changes files, read them before you repeat it.",
+    ),
+
+  /** Like `stopping`, for a change of a whole folder that has begun. */
+  stoppingHalfway: (): Refusal =>
+    new Refusal(
+      "timeout",
+      "The call was stopped in the middle, because the program that runs it was told to end. What it had changed by then stays changed: read the folder, then repeat the call for the rest of it.",
+    ),
+
   unexpected: (): Refusal =>
     new Refusal(
       "io",
       "The call failed in an unexpected way, and the failure was logged. Repeat the call once; if it fails again, tell the user.",
     ),
 } as const;
+
+/** Returns whether a call was ended because its worker stops. */
+export const isStopping = (error: unknown): boolean =>
+  error instanceof Refusal && error.message === refuse.stopping().message;

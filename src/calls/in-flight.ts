@@ -7,6 +7,10 @@ export class InFlight {
   /** Called when the next call has settled. */
   readonly #waiting = new Set<() => void>();
 
+  get size(): number {
+    return this.#calls.size;
+  }
+
   /** Counts `call` until it has settled, and returns it. */
   add<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
@@ -36,7 +40,8 @@ export class InFlight {
   /** Resolves to true when a call ends, or to false after `milliseconds`. */
   #nextEnd(milliseconds: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), milliseconds);
+      const isEndless = milliseconds === Number.POSITIVE_INFINITY;
+      const timer = isEndless ? undefined : setTimeout(() => resolve(false), milliseconds);
       this.#waiting.add(() => {
         clearTimeout(timer);
         resolve(true);

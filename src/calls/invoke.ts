@@ -32,6 +32,7 @@ import { isOfWindows, readMistakenPath } from "./requests/mistaken-paths.ts";
 import { type ReadPayload, readPayloadInSteps } from "./requests/read-request.ts";
 import { requireFit } from "./requests/require-fit.ts";
 import { requireUsual, takesLiteral } from "./requests/require-usual.ts";
+import { RunningCalls } from "./running-calls.ts";
 
 /** The answer of a call and its size as JSON; or the one-line error and its code. */
 export type CallOutcome = (
@@ -57,25 +58,31 @@ const graceMilliseconds = 1000;
 /** Called when a function begins its work, with its request. */
 export type OnEnter = (functionId: string, request: unknown) => void;
 
+export interface InvokeOptions {
+  readonly onEnter?: OnEnter;
+  /** Counts the calls until their work has ended, and ends them when the worker stops. */
+  readonly running?: RunningCalls;
+}
+
 /**
  * Creates an `Invoke` over `all`, the services of one worker, that logs each call to `log`. It never throws.
  */
-export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {}): Invoke {
+export function createInvoke(
+  all: Services,
+  log: Log,
+  { onEnter = () => {}, running = new RunningCalls() }: InvokeOptions = {},
+): Invoke {
   const admission = new Admission();
-  return async (definition, payload, origin = {}) => {
+  const invoke: Invoke = async (definition, payload, origin = {}) => {
     const services = all.familyOf?.(definition) ?? all;
     const { cancelled, caller, session, bus, began, showsImages, onOutput, onFiles, sentence, promptUser } =
       origin;
-    const {
-      account,
-      lease,
-      ordered,
-      author = caller === undefined ? undefined : { worker: caller },
-    } = origin;
+    const { account, lease, ordered } = origin;
+    const { author = caller === undefined ? undefined : { worker: caller } } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
     let slice: TimeSlice | undefined;
-    const deadline = deadlineIn(services.callMilliseconds, cancelled, started);
+    const deadline = deadlineIn(services.callMilliseconds, cancelled, { start: started, stop: running });
     const context: Context = {
       ...services,
       functionId: definition.id,
@@ -104,7 +111,8 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
     };
     const call = { definition, payload, read: undefined, request: undefined, context };
     const queue = caller ?? session;
-    const scope: CallScope = { ...call, log, lease, ordered, cancelled, onEnter, admission, queue, account };
+    const shared = { log, onEnter, admission, running };
+    const scope: CallScope = { ...call, ...shared, lease, ordered, cancelled, queue, account };
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
@@ -114,6 +122,7 @@ export function createInvoke(all: Services, log: Log, onEnter: OnEnter = () => {
     if ("error" in outcome) return { error: outcome.error.text, code: outcome.error.code, read };
     return read === undefined ? outcome : Object.assign(outcome, { read });
   };
+  return (...call) => running.add(invoke(...call));
 }
 
 interface CallScope {
@@ -131,6 +140,7 @@ interface CallScope {
   readonly cancelled: AbortSignal | undefined;
   readonly onEnter: OnEnter;
   readonly admission: Admission;
+  readonly running: RunningCalls;
   /** The key of admission. Calls with one key wait for each other, but not for those with another. */
   readonly queue: string | undefined;
   /** The account of the caller's quotas, if that is not its id. */
@@ -189,11 +199,11 @@ async function runCall(scope: CallScope): Promise<HandledCall> {
     }
     const prepared = definition.effect === "writes" ? context.prepareWriting?.() : undefined;
     if (prepared !== undefined) {
-      await unlessOver(prepared, context.deadline);
+      await unlessOver(scope.running.add(prepared), context.deadline);
       context.deadline.check();
-    }
+    } else if (scope.running.signal.aborted) context.deadline.check();
     const work = definition.handle(request, context);
-    const handled = work instanceof Promise ? await inTime(work, definition, context) : work;
+    const handled = work instanceof Promise ? await inTime(work, scope) : work;
     const isMeasured = handled instanceof Measured || handled instanceof WrittenAnswer;
     const outcome = isMeasured ? handled : new Measured(handled, await beginAtOnce(measureJson(handled)));
     if (outcome.bytes > context.maxAnswerBytes)
@@ -313,20 +323,26 @@ function* parseRequest(scope: CallScope): Steps<unknown> {
   }
 }
 
-/** Awaits `work`, or throws the timeout refusal if it is still pending a second after the deadline. */
+/**
+ * Awaits `work`, or throws the timeout refusal if it is still pending a second after the deadline. It then
+ * counts as running until it has ended.
+ */
 async function inTime(
   work: Promise<unknown>,
-  { effect }: FunctionDefinition,
-  { deadline }: Context,
+  { definition, context: { deadline }, running }: CallScope,
 ): Promise<unknown> {
-  const tooLate = effect === "writes" ? refuse.lateWrite : refuse.timeout;
+  const tooLate = definition.effect === "writes" ? refuse.lateWrite : refuse.timeout;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     const rest = () => {
       // A call that waits for a person has no end of its time, which starts over afterwards.
       timer = setTimeout(check, Math.min(deadline.left, deadline.milliseconds) + graceMilliseconds);
     };
-    const check = () => (deadline.left > 0 ? rest() : reject(tooLate(deadline.milliseconds)));
+    const check = () => {
+      if (deadline.left > 0) return rest();
+      void running.add(work).catch(() => {});
+      reject(tooLate(deadline.milliseconds));
+    };
     rest();
   });
   try {

@@ -1,16 +1,29 @@
 import { localUser } from "../base/local-user.ts";
 import { createInvoke } from "../calls/invoke.ts";
+import { RunningCalls } from "../calls/running-calls.ts";
 import type { Command } from "../config/arguments/arguments.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
-import { endSoon, startParts, stderrLog, stopSignal, sweep } from "../serve/lifecycle.ts";
+import {
+  closeAfterCalls,
+  endInTheMiddle,
+  endSoon,
+  startParts,
+  stderrLog,
+  stopSignal,
+  sweep,
+} from "../serve/lifecycle.ts";
 import { limitsFor, openWatchdog } from "../serve/watchdog/watchdog.ts";
 import { offeredFunctions, openWorker } from "../serve/workers.ts";
 import { serveReview } from "./review-server.ts";
+
+/** Milliseconds without the end of a call after which a stop ends those under way. */
+const stopMilliseconds = 5000;
 
 /** Serves the page until SIGTERM or SIGINT. Throws if it cannot start. */
 export async function runReview(command: Extract<Command, { name: "review" }>): Promise<void> {
   const { port, token, logLevel, environment } = command;
   const log = stderrLog(logLevel);
+  const running = new RunningCalls();
   const { runtime, watchdog, review } = await startParts(async (begun) => {
     const runtime = await openWorker(command, log);
     begun(() => runtime.close());
@@ -20,7 +33,7 @@ export async function runReview(command: Extract<Command, { name: "review" }>): 
       token,
       option: "--port",
       functions: offeredFunctions(command),
-      invoke: createInvoke(runtime, log, watchdog.enter),
+      invoke: createInvoke(runtime, log, { onEnter: watchdog.enter, running }),
       approvals: () => runtime.approvals,
       treeChanges: () => runtime.treeChanges,
       author: localUser(),
@@ -40,7 +53,8 @@ export async function runReview(command: Extract<Command, { name: "review" }>): 
   const reason = await stopSignal(["SIGHUP"]);
   watchdog.stopping();
   log.info("stopping", { reason });
-  await review.stop();
-  await runtime.close();
+  await Promise.all([review.stop(), running.stop(stopMilliseconds)]);
+  const callsLeft = await closeAfterCalls(runtime, running);
+  if (callsLeft > 0) endInTheMiddle(callsLeft, log);
   endSoon();
 }

@@ -3,6 +3,7 @@
 import { createLineBuffer } from "../base/log/line-buffer.ts";
 import { createLog, type Log, type LogLevel } from "../base/log/log.ts";
 import type { Runtime } from "../calls/contract/definition.ts";
+import type { RunningCalls } from "../calls/running-calls.ts";
 
 /** Milliseconds to end by itself after a stop, so that a leftover handle cannot keep the process alive. */
 const lastResortMilliseconds = 2000;
@@ -76,6 +77,27 @@ export async function startParts<Started>(
     throw error;
   }
 }
+
+/**
+ * Ends all calls, and closes what they use. If some do not end, which a rollback on a slow disk may not,
+ * leaves it open: a closed folder would interrupt them in the middle. Returns the number of these calls.
+ */
+export async function closeAfterCalls(runtime: Runtime, running: RunningCalls): Promise<number> {
+  await running.end();
+  if (running.size === 0) await runtime.close();
+  return running.size;
+}
+
+/** Ends the process while calls are running. The next start rolls back what they have begun. */
+export function endInTheMiddle(callsLeft: number, log: Log): never {
+  log.error("calls did not end in time; the next start takes back what they have begun", {
+    calls: callsLeft,
+  });
+  process.exit(statusInTheMiddle);
+}
+
+/** EX_SOFTWARE, as from the watchdog. */
+const statusInTheMiddle = 70;
 
 /** Ends the process when its work is done, or soon after. An exit at once would lose answers not sent yet. */
 export function endSoon(): void {

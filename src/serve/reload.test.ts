@@ -3,6 +3,8 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../base/log/log.ts";
+import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import { info } from "../coder/info.ts";
 import { Feed } from "../filesystem/feed/feed.ts";
 import { Subscription } from "../filesystem/feed/subscription.ts";
 import { ReloadableWorker } from "./reload.ts";
@@ -66,4 +68,41 @@ test("a trigger that is not open yet when a reload comes is opened again", async
   await test.openFeed(1);
   (await open)();
   expect(test.ended()).toBe(2);
+});
+
+test("the services of a call that a reload replaces stay open until the call has ended", async () => {
+  await using test = await openWorker();
+  const work = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  const { runtime } = test.worker;
+  const { close } = runtime;
+  let isClosed = false;
+  spyOn(runtime, "close").mockImplementation(async () => {
+    isClosed = true;
+    await close();
+    closed.resolve();
+  });
+  const answer = test.worker.invoke({ ...info, handle: () => work.promise } as FunctionDefinition, {});
+  await test.worker.reload();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isClosed).toBe(false);
+  work.resolve();
+  await answer;
+  await closed.promise;
+});
+
+test("a stop waits for the calls of all generations", async () => {
+  await using test = await openWorker();
+  const work = Promise.withResolvers<void>();
+  const answer = test.worker.invoke({ ...info, handle: () => work.promise } as FunctionDefinition, {});
+  await test.worker.reload();
+  let isStopped = false;
+  const stopped = test.worker.stop(1).then(() => {
+    isStopped = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  expect(isStopped).toBe(false);
+  work.resolve();
+  await Promise.all([answer, stopped]);
+  expect(isStopped).toBe(true);
 });

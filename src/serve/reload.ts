@@ -3,23 +3,19 @@
 import type { Log } from "../base/log/log.ts";
 import type { Runtime } from "../calls/contract/definition.ts";
 import type { TriggerType } from "../calls/contract/trigger.ts";
-import { InFlight } from "../calls/in-flight.ts";
 import { createInvoke, type Invoke, type OnEnter } from "../calls/invoke.ts";
+import { RunningCalls } from "../calls/running-calls.ts";
 import type { Keys } from "../config/file.ts";
 import { ConfigStatus } from "../config/status.ts";
+import { closeAfterCalls } from "./lifecycle.ts";
 import { type Opening, openWorker } from "./workers.ts";
 
 /** The services of one configuration, and the calls that use them. */
 interface Generation {
   readonly runtime: Runtime;
   readonly invoke: Invoke;
-  readonly calls: InFlight;
+  readonly running: RunningCalls;
 }
-
-/**
- * Milliseconds beyond the limit of a call after which its services are closed even if it is still running.
- */
-const graceMilliseconds = 2000;
 
 export class ReloadableWorker {
   /** Called when a function begins its work. */
@@ -73,10 +69,7 @@ export class ReloadableWorker {
   }
 
   /** Runs a call, which finishes with the services it began with. */
-  readonly invoke: Invoke = (...call) => {
-    const { invoke, calls } = this.#current;
-    return calls.add(invoke(...call));
-  };
+  readonly invoke: Invoke = (...call) => this.#current.invoke(...call);
 
   /**
    * Reads the configuration again, and opens all services again. If that fails, it logs the reason, and the
@@ -87,10 +80,23 @@ export class ReloadableWorker {
     return this.#reloading;
   }
 
-  async close(): Promise<void> {
+  /** Lets calls finish until none has ended for `milliseconds`, then ends them. No reload begins then. */
+  async stop(milliseconds: number): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#generations.map(({ running }) => running.stop(milliseconds)));
+  }
+
+  /** Ends all calls, and closes their services. Returns the number of calls that have not ended. */
+  async close(): Promise<number> {
     this.#isClosed = true;
     await this.#reloading;
-    for (const generation of [...this.#replaced, this.#current]) await this.#end(generation);
+    let left = 0;
+    for (const generation of this.#generations) left += await this.#end(generation);
+    return left;
+  }
+
+  get #generations(): readonly Generation[] {
+    return [...this.#replaced, this.#current];
   }
 
   async #openTrigger(
@@ -144,18 +150,18 @@ export class ReloadableWorker {
       return;
     }
     this.#replaced.add(before);
-    void before.calls
-      .settled(before.runtime.callMilliseconds + graceMilliseconds)
-      .then(() => (this.#replaced.has(before) ? this.#end(before) : undefined));
+    // A rollback may last longer than the call, and needs the folders.
+    void before.running.idle().then(() => (this.#replaced.has(before) ? this.#end(before) : undefined));
   }
 
-  async #end(generation: Generation): Promise<void> {
+  #end(generation: Generation): Promise<number> {
     this.#replaced.delete(generation);
-    await generation.runtime.close();
+    return closeAfterCalls(generation.runtime, generation.running);
   }
 
   #generationOf(runtime: Runtime): Generation {
     const onEnter: OnEnter = (...entered) => this.onEnter(...entered);
-    return { runtime, invoke: createInvoke(runtime, this.#log, onEnter), calls: new InFlight() };
+    const running = new RunningCalls();
+    return { runtime, invoke: createInvoke(runtime, this.#log, { onEnter, running }), running };
   }
 }

@@ -12,14 +12,14 @@ describe("a deadline", () => {
   });
 
   test("counts from the start it is told", () => {
-    const deadline = deadlineIn(1000, undefined, performance.now() - 1000);
+    const deadline = deadlineIn(1000, undefined, { start: performance.now() - 1000 });
     expect(deadline.left).toBe(0);
     expect(() => deadline.check()).toThrow("did not finish within 1000 ms");
     deadline.end();
   });
 
   test("counts from its restart", async () => {
-    const deadline = deadlineIn(60_000, undefined, performance.now() - 60_001);
+    const deadline = deadlineIn(60_000, undefined, { start: performance.now() - 60_001 });
     await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
     deadline.restart();
     expect(deadline.left).toBeGreaterThan(50_000);
@@ -53,6 +53,26 @@ describe("a deadline", () => {
     expect((signal.reason as Error).message).toContain("cancelled");
     expect(deadline.left).toBe(0);
     expect(() => deadline.check()).toThrow("cancelled");
+    deadline.end();
+  });
+
+  test("has passed at once when its worker stops, and has no more time left before than that", () => {
+    const ending = new AbortController();
+    const stop = { at: Number.POSITIVE_INFINITY, signal: ending.signal };
+    const deadline = deadlineIn(60_000, undefined, { stop });
+    const { signal } = deadline;
+    expect(deadline.left).toBeGreaterThan(50_000);
+    stop.at = performance.now() + 1000;
+    expect(deadline.left).toBeLessThanOrEqual(1000);
+    expect(() => deadline.check()).not.toThrow();
+    deadline.restart();
+    expect(deadline.left).toBeLessThanOrEqual(1000);
+    const restarted = deadline.signal;
+    ending.abort();
+    expect([signal.aborted, restarted.aborted]).toEqual([false, true]);
+    expect((restarted.reason as Error).message).toContain("was told to end");
+    expect(deadline.left).toBe(0);
+    expect(() => deadline.check()).toThrow("was told to end");
     deadline.end();
   });
 

@@ -1,4 +1,4 @@
-import { refuse } from "../errors.ts";
+import { type Refusal, refuse } from "../errors.ts";
 
 /**
  * The latest moment to answer a call. Loops call `check()`; anything that waits listens to
@@ -9,6 +9,10 @@ export interface Deadline {
   readonly milliseconds: number;
   /** Milliseconds that are left; never negative, and 0 once the caller has cancelled. */
   readonly left: number;
+  /** Milliseconds since the start, or the last restart. */
+  readonly spent: number;
+  /** The refusal of a call that does not end in time, was cancelled, or whose worker stops. */
+  readonly refusal: Refusal;
   /**
    * Aborts when the time is up or the caller cancels. It is created on first use, so that a short call never
    * pays for a timer.
@@ -26,15 +30,29 @@ export interface Deadline {
   end(): void;
 }
 
+/** The end of all calls of a worker that stops. */
+export interface Stop {
+  /** The latest time for their ends, by `performance.now()`; infinite before the worker stops. */
+  readonly at: number;
+  /** Aborts when they must end. */
+  readonly signal: AbortSignal;
+}
+
+interface DeadlineOptions {
+  /** The time at which the call came, by `performance.now()`. Default: now. */
+  readonly start?: number;
+  readonly stop?: Stop | undefined;
+}
+
 /**
- * Returns a deadline `milliseconds` after `start`, which defaults to now. It is over at once when `cancelled`
- * aborts.
+ * Returns a deadline `milliseconds` after `start`. It is over at once when `cancelled` aborts, or the worker
+ * stops.
  */
 export const deadlineIn = (
   milliseconds: number,
   cancelled?: AbortSignal,
-  start: number = performance.now(),
-): Deadline => new ClockedDeadline(milliseconds, cancelled, start);
+  options: DeadlineOptions = {},
+): Deadline => new ClockedDeadline(milliseconds, cancelled, options);
 
 /**
  * A deadline by the clock. It is a class because every call makes one, and an object of closures takes
@@ -43,40 +61,62 @@ export const deadlineIn = (
 class ClockedDeadline implements Deadline {
   readonly milliseconds: number;
   readonly #cancelled: AbortSignal | undefined;
+  readonly #stop: Stop | undefined;
+  #start: number;
   #at: number;
   #controller: AbortController | undefined;
   #release: (() => void) | undefined;
   /** Whether the timer has fired, which may happen slightly before the clock shows it. */
   #hasFired = false;
 
-  constructor(milliseconds: number, cancelled: AbortSignal | undefined, start: number) {
+  constructor(
+    milliseconds: number,
+    cancelled: AbortSignal | undefined,
+    { start = performance.now(), stop }: DeadlineOptions,
+  ) {
     this.milliseconds = milliseconds;
     this.#cancelled = cancelled;
+    this.#stop = stop;
+    this.#start = start;
     this.#at = start + milliseconds;
   }
 
   get left(): number {
-    return this.#cancelled?.aborted || this.#hasFired ? 0 : Math.max(0, this.#at - performance.now());
+    if (this.#cancelled?.aborted || this.#stop?.signal.aborted || this.#hasFired) return 0;
+    const at = this.#stop === undefined ? this.#at : Math.min(this.#at, this.#stop.at);
+    return Math.max(0, at - performance.now());
+  }
+
+  get spent(): number {
+    return performance.now() - this.#start;
+  }
+
+  get refusal(): Refusal {
+    if (this.#cancelled?.aborted) return refuse.cancelled();
+    const isStopped = this.#stop !== undefined && (this.#stop.signal.aborted || this.#stop.at < this.#at);
+    return isStopped ? refuse.stopping() : refuse.timeout(this.milliseconds);
   }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      const stop = () => this.#stop();
+      const expire = () => this.#expire();
       let timer: ReturnType<typeof setTimeout> | undefined;
-      if (this.#cancelled?.aborted) stop();
-      else if (this.#at !== Number.POSITIVE_INFINITY) timer = setTimeout(stop, this.left);
-      this.#cancelled?.addEventListener("abort", stop, { once: true });
+      if (this.#cancelled?.aborted || this.#stop?.signal.aborted) expire();
+      else if (this.#at !== Number.POSITIVE_INFINITY)
+        timer = setTimeout(expire, Math.max(0, this.#at - performance.now()));
+      const signals = [this.#cancelled, this.#stop?.signal];
+      for (const signal of signals) signal?.addEventListener("abort", expire, { once: true });
       this.#release = () => {
         clearTimeout(timer);
-        this.#cancelled?.removeEventListener("abort", stop);
+        for (const signal of signals) signal?.removeEventListener("abort", expire);
       };
     }
     return this.#controller.signal;
   }
 
   check(): void {
-    if (this.#cancelled?.aborted) throw refuse.cancelled();
+    if (this.#cancelled?.aborted || this.#stop?.signal.aborted) throw this.refusal;
     if (this.#hasFired || performance.now() >= this.#at) throw refuse.timeout(this.milliseconds);
   }
 
@@ -90,6 +130,7 @@ class ClockedDeadline implements Deadline {
 
   #reset(at: number): void {
     this.end();
+    this.#start = performance.now();
     this.#at = at;
     this.#controller = undefined;
     this.#hasFired = false;
@@ -99,10 +140,9 @@ class ClockedDeadline implements Deadline {
     this.#release?.();
   }
 
-  #stop(): void {
+  #expire(): void {
     this.#hasFired = true;
-    const reason = this.#cancelled?.aborted ? refuse.cancelled() : refuse.timeout(this.milliseconds);
-    this.#controller?.abort(reason);
+    this.#controller?.abort(this.refusal);
   }
 }
 

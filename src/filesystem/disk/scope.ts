@@ -1,6 +1,6 @@
 /** The parts that all steps share: their requester, their listeners, and the checks of their entries. */
 
-import { Refusal, refuse } from "../../base/errors.ts";
+import { isStopping, Refusal, refuse } from "../../base/errors.ts";
 import { nameText, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
 import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
@@ -31,6 +31,7 @@ export async function changeTree<T>(
       act(whole === undefined ? scope : { ...scope, whole }),
     );
   } catch (error) {
+    if (isStopping(error)) throw refuse.stoppingHalfway();
     const milliseconds = scope.requester?.deadline.milliseconds ?? 0;
     const isLate = error instanceof Refusal && error.message === refuse.timeout(milliseconds).message;
     throw isLate ? refuse.stoppedHalfway(milliseconds) : error;

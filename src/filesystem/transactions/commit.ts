@@ -1,6 +1,5 @@
 /** Makes the steps of a transaction, all or none. */
 
-import { refuse } from "../../base/errors.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -77,11 +76,11 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
 async function runEach(runner: StepRunner, { drafts, requester }: Running): Promise<void> {
   const { deadline } = requester;
   const slice = createTimeSlice();
-  const atBegin = deadline.left;
+  const atBegin = deadline.spent;
   for (const [done, draft] of drafts.entries()) {
     deadline.check();
-    const pace = { spent: atBegin - deadline.left, left: deadline.left, done, count: drafts.length };
-    if (isHopeless(pace)) throw refuse.timeout(deadline.milliseconds);
+    const pace = { spent: deadline.spent - atBegin, left: deadline.left, done, count: drafts.length };
+    if (isHopeless(pace)) throw deadline.refusal;
     await refusing(draft.step, () => runner.run(draft));
     await slice.yieldIfDue();
   }

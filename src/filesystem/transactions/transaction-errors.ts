@@ -10,6 +10,13 @@ export const refuseTransaction = {
       `The transaction was not begun, because its record cannot be kept (${reason}). Nothing was changed. Make the changes one by one with other functions, or ask the user to check the state folder.`,
     ),
 
+  /** A transaction was rolled back, or not begun, because its worker stops. */
+  stopping: (): Refusal =>
+    new Refusal(
+      "timeout",
+      "The call was stopped before it was finished, because the program that runs it was told to end. It is rolled back. Nothing was changed; send it again once the program runs.",
+    ),
+
   /**
    * A transaction failed, and its rollback failed too. `path` is the first that another program has changed.
    */

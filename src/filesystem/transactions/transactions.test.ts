@@ -138,6 +138,8 @@ function deadlineAfter(checks: number): { deadline: Deadline; used: () => number
       milliseconds,
       signal,
       left: 1000,
+      spent: 0,
+      refusal: refuse.timeout(1000),
       check,
       restart: () => {},
       suspend: () => {},
@@ -175,8 +177,11 @@ test("one that will not end in time stops early enough to be taken back in time"
     const staged = whole.used() - count;
     const timed = {
       ...deadline,
-      get left() {
-        return Math.max(0, enough - Math.max(0, used() - staged));
+      get left(): number {
+        return Math.max(0, enough - this.spent);
+      },
+      get spent(): number {
+        return Math.max(0, used() - staged);
       },
     };
     const error = await run(fixture, placing(count), timed).catch((thrown: Error) => thrown);
@@ -217,6 +222,28 @@ test("one that runs out of time is taken back, at whichever step, while other wo
   isOver = true;
   expect(fixture.snapshot()).toEqual(before);
   expect(turns).toBeGreaterThan(10);
+});
+
+test("one whose worker stops is taken back, at whichever step, and the refusal says so", async () => {
+  using fixture = new TransactionsFixture("descriptors", sampleTree);
+  const before = fixture.snapshot();
+  const check = () => {
+    if (checks-- === 0) throw refuse.stopping();
+  };
+  let checks = Number.POSITIVE_INFINITY;
+  const { deadline, used } = deadlineAfter(Number.POSITIVE_INFINITY);
+  {
+    using other = new TransactionsFixture("descriptors", sampleTree);
+    await run(other, placing(3), deadline);
+  }
+  for (let at = 0; at < used(); at++) {
+    checks = at;
+    await expect(run(fixture, placing(3), { ...deadline, check })).rejects.toMatchObject({
+      reason: "timeout",
+      message: expect.stringMatching(/rolled back\. Nothing was changed/),
+    });
+    expect([fixture.snapshot(), fixture.records()]).toEqual([before, []]);
+  }
 });
 
 test("what is staged and taken away before it is recorded is a refusal, and no failure of ours", async () => {

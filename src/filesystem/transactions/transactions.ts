@@ -1,6 +1,6 @@
 /** Makes several changes atomically (coder §18), even if the process is killed in the middle. */
 
-import type { Refusal } from "../../base/errors.ts";
+import { isStopping, type Refusal } from "../../base/errors.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { createSemaphore } from "../../base/scheduling/semaphore.ts";
@@ -124,21 +124,29 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
     }
   }
 
+  async function runTwice<T>(plan: () => Promise<Plan<T>>, committing: Committing): Promise<Committed<T>> {
+    try {
+      return await runPlanned(plan, committing);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+    }
+    try {
+      return await runPlanned(plan, committing);
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error;
+      throw committing.whenChanged?.(error.refusal) ?? error.refusal;
+    }
+  }
+
   return {
     async run(plan, committing) {
       using _turn = await takeTurn(committing.requester.deadline);
       await recoverNow();
       if (intents.keptIds.length >= maxUnresolved) throw refuseTransaction.manyLeft(maxUnresolved);
       try {
-        return await runPlanned(plan, committing);
+        return await runTwice(plan, committing);
       } catch (error) {
-        if (!(error instanceof ChangedMeanwhile)) throw error;
-      }
-      try {
-        return await runPlanned(plan, committing);
-      } catch (error) {
-        if (!(error instanceof ChangedMeanwhile)) throw error;
-        throw committing.whenChanged?.(error.refusal) ?? error.refusal;
+        throw isStopping(error) ? refuseTransaction.stopping() : error;
       }
     },
     get unresolved() {

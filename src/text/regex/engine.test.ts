@@ -163,6 +163,8 @@ test("a replacement ends when its deadline's signal says so, though the clock ha
   const deadline: Deadline = {
     milliseconds: 20_000,
     left: 1,
+    spent: 0,
+    refusal: refuse.timeout(20_000),
     signal,
     check() {},
     restart() {},

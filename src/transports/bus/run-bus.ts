@@ -5,7 +5,15 @@ import type { Command, EmbeddedEngine } from "../../config/arguments/arguments.t
 import { readLaunchVariables, readRuntimeOptions } from "../../config/environment.ts";
 import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
 import type { Review, ReviewOptions } from "../../review/review-server.ts";
-import { endSoon, onHangup, startParts, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
+import {
+  endInTheMiddle,
+  endSoon,
+  onHangup,
+  startParts,
+  stderrLog,
+  stopSignal,
+  sweep,
+} from "../../serve/lifecycle.ts";
 import { ReloadableWorker } from "../../serve/reload.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
 import { limitsFor, openWatchdog } from "../../serve/watchdog/watchdog.ts";
@@ -22,13 +30,15 @@ export async function runWorker(command: ServeCommand): Promise<void> {
   void sweep(runtime, log);
   const signal = await stopped;
   log.info("stopping", { signal });
-  await stop();
+  const callsLeft = await stop();
+  if (callsLeft > 0) endInTheMiddle(callsLeft, log);
   endSoon();
 }
 
 interface Started {
   readonly runtime: Runtime;
-  stop(): Promise<void>;
+  /** Returns the number of calls that have not ended. */
+  stop(): Promise<number>;
 }
 
 /**
@@ -60,6 +70,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
     identity: { name: workerName, description, namespace },
     functions,
     invoke: telemetry?.observe(worker.invoke) ?? worker.invoke,
+    stopCalls: (milliseconds) => worker.stop(milliseconds),
     triggers: worker.triggers,
     hasQuotas: () => worker.runtime.quotas !== undefined,
     maxTokens: () => (worker.runtime.requestRules?.isForgiving ? maxTokens : maxContractTokens),
@@ -79,7 +90,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
       await Promise.all([serving.stop(), review?.stop(), worker.runtime.interrupt?.()]);
       await telemetry?.close();
       await engine?.stop();
-      await worker.close();
+      return await worker.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { createLog, type Log } from "../../base/log/log.ts";
 import { definerFor, type FunctionDefinition, type Services } from "../../calls/contract/definition.ts";
 import { createInvoke } from "../../calls/invoke.ts";
+import { RunningCalls } from "../../calls/running-calls.ts";
 import { type ServeOptions, type Serving, serve } from "./serve-bus.ts";
 
 export interface Line {
@@ -63,15 +64,18 @@ const renderError = (error: unknown) => ({ text: (error as Error).message, code:
 export function serveEcho(
   url: string,
   lines: Lines,
-  more: Partial<Pick<ServeOptions, "functions" | "maxTokens"> & ServeOptions["identity"]> = {},
+  more: Partial<Pick<ServeOptions, "functions" | "maxTokens" | "stopCalls"> & ServeOptions["identity"]> & {
+    readonly running?: RunningCalls;
+  } = {},
 ): Serving {
-  const { functions = [echo], maxTokens, ...identity } = more;
+  const { functions = [echo], maxTokens, running = new RunningCalls(), stopCalls, ...identity } = more;
   return serve({
     url,
     identity: { name: "tester", description: "", ...identity },
     functions,
     maxTokens,
-    invoke: createInvoke({ callMilliseconds: 25_000, renderError }, lines.log),
+    invoke: createInvoke({ callMilliseconds: 25_000, renderError }, lines.log, { running }),
+    ...(stopCalls && { stopCalls }),
     log: lines.log,
     intervalMilliseconds: 10,
     settlingMilliseconds: [0],

@@ -1,10 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Behaviour, startProduction } from "../../../tests/harness/engines/production-router.ts";
+import { refuse } from "../../base/errors.ts";
+import type { FunctionDefinition } from "../../calls/contract/definition.ts";
+import { RunningCalls } from "../../calls/running-calls.ts";
 import { type Engine, startEngine } from "../../embedded-engine/engine.ts";
 import { isRecord } from "../../embedded-engine/frames.ts";
 import { Router } from "../../embedded-engine/router.ts";
 import { connect } from "./bus.ts";
-import { Lines, serveEcho } from "./serve-bus.test-kit.ts";
+import { echo, Lines, serveEcho } from "./serve-bus.test-kit.ts";
 import type { Serving } from "./serve-bus.ts";
 
 let engine: Engine | undefined;
@@ -65,6 +68,28 @@ test("a stop under load ends no call: each has its answer, or finds no function"
   }
   expect([...codes]).toEqual(["function_not_found"]);
   await client.shutdown();
+});
+
+test("a stop ends the calls that take too long, and sends their answers", async () => {
+  engine = await startProduction({});
+  const running = new RunningCalls();
+  const begun = Promise.withResolvers<void>();
+  const endless: FunctionDefinition = {
+    ...echo,
+    async handle(_, { deadline: { signal } }) {
+      begun.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throw signal.reason;
+    },
+  };
+  const stopCalls = () => running.end();
+  serving = serveEcho(engine.url, lines, { functions: [endless], running, stopCalls });
+  await serving.registered;
+  const answer = engine.call("test::echo", { value: 1 }).catch((error: Error) => error.message);
+  await begun.promise;
+  await serving.stop();
+  expect(await answer).toContain(refuse.stopping().message);
+  expect(running.size).toBe(0);
 });
 
 describe("a large call", () => {

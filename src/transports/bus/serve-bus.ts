@@ -39,6 +39,8 @@ export interface ServeOptions
   readonly functions: readonly FunctionDefinition[];
   readonly triggers?: readonly TriggerType[] | undefined;
   readonly invoke: Invoke;
+  /** Lets calls finish until none has ended for `milliseconds`, and then ends them. */
+  readonly stopCalls?: (milliseconds: number) => Promise<void>;
   readonly log: Log;
   /** The identity for spans and metrics that the SDK sends to the engine; if absent, it sends none. */
   readonly telemetry?: EngineTelemetry | undefined;
@@ -55,7 +57,10 @@ export interface ServeOptions
 export interface Serving {
   /** Resolves when the engine has first confirmed that all functions are registered. */
   readonly registered: Promise<void>;
-  /** Refuses new calls, finishes those under way (at most 2.5 s), sends their answers and leaves the bus. */
+  /**
+   * Refuses new calls, finishes those under way, ends those that take longer than 2.5 s, sends their answers
+   * and leaves the bus.
+   */
   stop(): Promise<void>;
 }
 
@@ -74,6 +79,7 @@ export function serve(options: ServeOptions): Serving {
     identity,
     functions,
     invoke,
+    stopCalls,
     log,
     unsentBytesTo,
     earliestMilliseconds,
@@ -139,6 +145,7 @@ export function serve(options: ServeOptions): Serving {
       unregister();
       await offered.stop();
       await reachEngine(bus, stoppingMilliseconds);
+      await stopCalls?.(drainMilliseconds);
       await inFlight.settled(drainMilliseconds);
       await bus.shutdown();
     },

@@ -60,7 +60,7 @@ export async function serveOnHttp(
     closed: new Promise(() => {}),
     async stop() {
       server.close();
-      await host.settled();
+      await host.stop();
       await exchange.close();
       server.closeAllConnections();
     },

@@ -1,10 +1,19 @@
 import type { Log } from "../../base/log/log.ts";
 import type { Runtime } from "../../calls/contract/definition.ts";
 import { createInvoke, type Invoke } from "../../calls/invoke.ts";
+import { RunningCalls } from "../../calls/running-calls.ts";
 import type { Command } from "../../config/arguments/arguments.ts";
 import { readRuntimeOptions } from "../../config/environment.ts";
 import type { Review } from "../../review/review-server.ts";
-import { endSoon, startParts, stderrLog, stopSignal, sweep } from "../../serve/lifecycle.ts";
+import {
+  closeAfterCalls,
+  endInTheMiddle,
+  endSoon,
+  startParts,
+  stderrLog,
+  stopSignal,
+  sweep,
+} from "../../serve/lifecycle.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
 import { limitsFor, openWatchdog, unwatched } from "../../serve/watchdog/watchdog.ts";
 import { offeredFunctions, openWorker } from "../../serve/workers.ts";
@@ -20,13 +29,15 @@ export async function runMcp(command: McpCommand): Promise<void> {
   void sweep(runtime, log);
   const reason = await Promise.race([stopSignal(["SIGHUP"]), closed.then(() => "the client left")]);
   log.info("stopping", { reason });
-  await stop();
+  const callsLeft = await stop();
+  if (callsLeft > 0) endInTheMiddle(callsLeft, log);
   endSoon();
 }
 
 interface Started extends Pick<Listener, "closed"> {
   readonly runtime: Runtime;
-  stop(): Promise<void>;
+  /** Returns the number of calls that have not ended. */
+  stop(): Promise<number>;
 }
 
 /** Starts everything that can fail before it serves clients. */
@@ -41,9 +52,10 @@ async function start(command: McpCommand, log: Log, begun: (end: () => unknown) 
     : openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(environment));
   const telemetry = await openTelemetry({ environment, log, worker, system: "mcp" });
   begun(() => telemetry?.close());
-  const invoke = createInvoke(runtime, log, watchdog.enter);
+  const running = new RunningCalls();
+  const invoke = createInvoke(runtime, log, { onEnter: watchdog.enter, running });
   telemetry?.measure(runtime);
-  const host = hostOf(command, { runtime, invoke: telemetry?.observe(invoke) ?? invoke, log });
+  const host = hostOf(command, { runtime, invoke: telemetry?.observe(invoke) ?? invoke, running, log });
   const review = await openReview(command, { runtime, host, invoke });
   begun(() => review?.stop());
   const served =
@@ -59,7 +71,7 @@ async function start(command: McpCommand, log: Log, begun: (end: () => unknown) 
       watchdog.stopping();
       await Promise.all([served.stop(), review?.stop(), runtime.interrupt?.()]);
       await telemetry?.close();
-      await runtime.close();
+      return await closeAfterCalls(runtime, running);
     },
   };
 }
@@ -67,14 +79,16 @@ async function start(command: McpCommand, log: Log, begun: (end: () => unknown) 
 interface Hosted {
   readonly runtime: Runtime;
   readonly invoke: Invoke;
+  readonly running: RunningCalls;
   readonly log: Log;
 }
 
-const hostOf = (command: McpCommand, { runtime, invoke, log }: Hosted): ToolHost =>
+const hostOf = (command: McpCommand, { runtime, invoke, running, log }: Hosted): ToolHost =>
   new ToolHost({
     worker: command.worker,
     functions: offeredFunctions({ ...command, hasCommands: runtime.familyOf !== undefined }),
     invoke,
+    stopCalls: (milliseconds) => running.stop(milliseconds),
     log,
     callMilliseconds: runtime.callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,

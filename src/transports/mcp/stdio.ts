@@ -56,7 +56,7 @@ export function serveOnStdio(host: ToolHost): Listener {
     closed: Promise.race([transport.closed, left]),
     async stop() {
       await transport.pause();
-      await host.settled(hasLeft ? leftMilliseconds : undefined);
+      await host.stop(hasLeft ? leftMilliseconds : undefined);
       await transport.written();
       watch?.close();
       await connection.close();

@@ -19,6 +19,8 @@ export interface ToolHostOptions extends ToolOptions {
   readonly worker: WorkerName;
   readonly functions: readonly FunctionDefinition[];
   readonly invoke: Invoke;
+  /** Lets calls finish until none has ended for `milliseconds`, and then ends them. */
+  readonly stopCalls?: (milliseconds: number) => Promise<void>;
   readonly log: Log;
   /** Maximum milliseconds of a call. */
   readonly callMilliseconds: number;
@@ -56,6 +58,9 @@ const envelopeBytes = 64 * 1024;
 
 /** Milliseconds after the list of tools in which a client sends the other requests of its handshake. */
 const handshakeMilliseconds = 20;
+
+/** Milliseconds without the end of a call after which a stop ends those under way. */
+const stopMilliseconds = 5000;
 
 /** The parts of a request that its call needs. */
 export interface CallOptions {
@@ -99,6 +104,7 @@ export class ToolHost {
   readonly #isStructured: boolean;
   #warmUp: (() => void) | undefined;
   readonly #invoke: Invoke;
+  readonly #stopCalls: ToolHostOptions["stopCalls"];
   readonly #inFlight = new InFlight();
   readonly #budget = new AnswerBudget();
 
@@ -121,6 +127,7 @@ export class ToolHost {
     this.#isStructured = isStructured;
     this.#warmUp = options.warmUp;
     this.#invoke = invoke;
+    this.#stopCalls = options.stopCalls;
   }
 
   /** Calls a function for a request. */
@@ -195,9 +202,10 @@ export class ToolHost {
     return await this.#inFlight.add(renderResult(call, { isStructured, shownBytes, notes }));
   }
 
-  /** Resolves when no call is in flight, or when none has ended for `milliseconds`, by default 5 s. */
-  settled(milliseconds?: number): Promise<void> {
-    return this.#inFlight.settled(milliseconds);
+  /** Lets calls finish until none has ended for `milliseconds`, then ends them. Their answers can be sent. */
+  async stop(milliseconds: number = stopMilliseconds): Promise<void> {
+    await this.#stopCalls?.(milliseconds);
+    await this.#inFlight.settled(milliseconds);
   }
 }
 

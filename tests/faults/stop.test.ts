@@ -1,0 +1,110 @@
+/** Programs that are stopped in order, in the middle of a change of many files. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { commandOf, defaultSubjects, stateFolder } from "../harness/subject.ts";
+import { withWorker } from "../harness/with-worker.ts";
+import { temporaryFolder } from "../harness/worker-fixture.ts";
+
+/** The number of files whose change takes longer than a client that leaves lets a call finish. */
+const many = 1500;
+
+const replacement = { query: "old", replacement: "new" };
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function makeFiles(base: string, count: number): void {
+  mkdirSync(base, { recursive: true });
+  for (let index = 0; index < count; index++)
+    writeFileSync(join(base, `f${index}.txt`), "old\n".repeat(2000));
+}
+
+/** Returns a folder with the files. */
+function folderOfFiles(count: number): string {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  makeFiles(folder, count);
+  return folder;
+}
+
+/** Returns the different beginnings of the files, and the names of other entries. */
+function stateOf(base: string) {
+  const names = readdirSync(base);
+  const isOurs = (name: string) => /^f\d+\.txt$/.test(name);
+  const texts = names.filter(isOurs).map((name) => readFileSync(join(base, name), "latin1").slice(0, 3));
+  return {
+    files: texts.length,
+    texts: [...new Set(texts)],
+    others: names.filter((name) => !isOurs(name)),
+  };
+}
+
+const before = (files: number) => ({ files, texts: ["old"], others: [] });
+const after = (files: number) => ({ files, texts: ["new"], others: [] });
+
+/** Resolves when the name of an entry in the folder matches that has changed. Call it before the change. */
+async function changeOf(folder: string, name: RegExp): Promise<void> {
+  const watcher = watch(folder);
+  for await (const [, changed] of on(watcher)) if (name.test(changed)) break;
+  watcher.close();
+}
+
+/** Yields the events of a watcher. */
+async function* on(watcher: ReturnType<typeof watch>) {
+  for (;;) yield (await once(watcher, "change")) as [event: string, name: string];
+}
+
+const temporary = /^\.coder-tmp-/;
+
+describe.each(defaultSubjects)("%s", (subject) => {
+  test("over MCP, whose client leaves: all of it or nothing", async () => {
+    const base = folderOfFiles(many);
+    const [command, ...first] = commandOf(subject);
+    const env = { ...process.env, XDG_STATE_HOME: stateFolder() };
+    const child = spawn(command, [...first, "mcp", "--base-path", base], { stdio: "pipe", env });
+    let log = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+    });
+    child.stdout.resume();
+    const send = (message: object) =>
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const changed = changeOf(base, temporary);
+    const clientInfo = { name: "tests", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    send({ id: 0, method: "initialize", params });
+    send({ method: "notifications/initialized" });
+    send({ id: 1, method: "tools/call", params: { name: "coder_replace", arguments: replacement } });
+    await changed;
+    child.stdin.end();
+    const [code] = await once(child, "close");
+    expect(code).toBe(0);
+    expect(log).not.toMatch(/"level":"(?:error|warn)"/);
+    expect(stateOf(base)).toEqual(log.includes('"outcome":"ok"') ? after(many) : before(many));
+  });
+
+  test("on the bus, by SIGTERM: all of it or nothing, and the caller learns which", async () => {
+    await withWorker(
+      subject,
+      async ({ base, call, worker }) => {
+        makeFiles(base, many);
+        const changed = changeOf(base, temporary);
+        const outcome = call("coder::replace", replacement);
+        await changed;
+        worker.child.kill("SIGTERM");
+        const { answer, error } = await outcome;
+        expect(await worker.exited).toBe(0);
+        expect(worker.stderr()).not.toMatch(/"level":"(?:error|warn)"/);
+        expect(stateOf(base)).toEqual(answer === undefined ? before(many) : after(many));
+        if (error !== undefined) expect(error.message).toContain("Nothing was changed");
+      },
+      { config: { profile: "agent" } },
+    );
+  });
+});
