@@ -4,6 +4,7 @@
  */
 import type { WorkerName } from "./base/about.ts";
 import { restartWith } from "./base/bun.ts";
+import type { CallInterrupted } from "./cli/call.ts";
 import { type Command, commandWords, parseArguments, workerCalled } from "./config/arguments/arguments.ts";
 import { UnknownCommand, UsageError } from "./config/arguments/usage-error.ts";
 
@@ -38,7 +39,7 @@ async function main(): Promise<void> {
   try {
     await carryOut(parseArguments(process.argv.slice(2), process.env, called));
   } catch (error) {
-    process.exitCode = error instanceof UsageError ? 2 : 1;
+    process.exitCode = statusOf(error);
     const shown = error instanceof UnknownCommand ? await functionMeant(error) : error;
     process.stderr.write(`${sentence(shown)}\n`);
   }
@@ -147,6 +148,12 @@ async function reference({ worker, api }: Extract<Command, { name: "print-schema
   throw new UsageError(
     `--api is ${JSON.stringify(api)}; ${references} of ${worker} ${published.size === 1 ? "is" : "are"} ${known}`,
   );
+}
+
+/** Returns the exit status of an error: its own if a signal has ended the call. */
+function statusOf(error: unknown): number {
+  if (error instanceof UsageError) return 2;
+  return error instanceof Error && error.name === "CallInterrupted" ? (error as CallInterrupted).status : 1;
 }
 
 /**

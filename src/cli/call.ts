@@ -7,15 +7,16 @@ import { type Log, originOf } from "../base/log/log.ts";
 import { escapeInvisible } from "../base/log/quote.ts";
 import { maxSimilar } from "../base/similar-name.ts";
 import { renderAnswer } from "../calls/contract/answer-text.ts";
-import type { FunctionDefinition } from "../calls/contract/definition.ts";
+import type { FunctionDefinition, Runtime } from "../calls/contract/definition.ts";
 import { hasFailedEntry } from "../calls/contract/failed-entry.ts";
 import type { Origin } from "../calls/contract/origin.ts";
 import { wordingFor } from "../calls/contract/wording.ts";
 import { type CallOutcome, createInvoke, readsUnknownFields } from "../calls/invoke.ts";
+import { RunningCalls } from "../calls/running-calls.ts";
 import type { Command } from "../config/arguments/arguments.ts";
 import { UsageError } from "../config/arguments/usage-error.ts";
 import { readLaunchVariables } from "../config/environment.ts";
-import { stderrLog } from "../serve/lifecycle.ts";
+import { type Interruption, onInterruption, stderrLog } from "../serve/lifecycle.ts";
 import { offeredFunctions, openWorker, workers } from "../serve/workers.ts";
 import { functionNamed } from "./function-named.ts";
 import { renderOtherJournals } from "./other-journals.ts";
@@ -27,6 +28,18 @@ export class CallFailed extends Error {
   override readonly name = "CallFailed";
 }
 
+/** Thrown if a signal has ended the call. The message names it, and says what was done. */
+export class CallInterrupted extends Error {
+  override readonly name = "CallInterrupted";
+  /** The exit status of the program. */
+  readonly status: number;
+
+  constructor({ signal, status }: Interruption, outcome: string) {
+    super(`${signal}: ${outcome}`);
+    this.status = status;
+  }
+}
+
 /** Milliseconds to wait for a call through an engine. Workers have shorter limits. */
 const answerMilliseconds = 60_000;
 const connectMilliseconds = 5_000;
@@ -35,7 +48,7 @@ const connectMilliseconds = 5_000;
 export interface PrintedCall {
   /** The answer as JSON, or as text for a terminal. */
   readonly text: string;
-  readonly status: ExitStatus;
+  readonly status: number;
 }
 
 /** Calls one function. Throws a `UsageError` or a `CallFailed`. */
@@ -45,7 +58,12 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   const isText = isTerminal && !command.isJson;
   // Drawing is loaded for people only.
   const terminal = isText ? await import("./terminal/draw.ts") : undefined;
-  const { outcome, unknownFields } = await callShown(command, payload, { log, isShown: isText });
+  const { outcome, unknownFields, interruption } = await callShown(command, payload, {
+    log,
+    isShown: isText,
+  });
+  if (interruption !== undefined && "error" in outcome)
+    throw new CallInterrupted(interruption, forTerminal(forUser(wording.failure(outcome.error))));
   warnOfUnknown(command, payload, unknownFields);
   if ("error" in outcome) {
     warnOfMissing(command, payload, unknownFields);
@@ -55,7 +73,9 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   }
   const { payload: read, notes } = outcome.read ?? { payload, notes: [] };
   const { answer } = outcome;
-  const status = statusOf(command.function, answer);
+  const status = interruption?.status ?? statusOf(command.function, answer);
+  if (interruption !== undefined)
+    process.stderr.write(`coder: ${interruption.signal}: the answer says what was done\n`);
   if (!isText && unknownFields !== "elsewhere" && isDryRun(command, read, answer))
     process.stderr.write("coder: this was a dry run, so nothing was changed\n");
   const drawn = terminal?.draw({
@@ -139,12 +159,10 @@ const definitionOf = (id: string): FunctionDefinition | undefined =>
     .find((definition) => definition.id === id);
 
 /**
- * The exit status of a call that was answered: 3 if a part of it failed, 4 if the command that it ran did.
- * A call without an answer ends with 1, and a wrong command line with 2.
+ * Returns the exit status of a call that was answered: 3 if a part of it failed, 4 if the command that it ran
+ * did. A call without an answer ends with 1, and a wrong command line with 2.
  */
-type ExitStatus = 0 | 3 | 4;
-
-function statusOf(id: string, answer: unknown): ExitStatus {
+function statusOf(id: string, answer: unknown): 0 | 3 | 4 {
   if (typeof answer !== "object" || answer === null) return 0;
   if (id === "shell::exec") return hasRunWell(answer) ? 0 : 4;
   const { conflicts } = answer as { readonly conflicts?: readonly unknown[] };
@@ -202,6 +220,8 @@ type UnknownFields = "answered" | "ignored" | "elsewhere";
 interface Called {
   readonly outcome: ({ readonly answer: unknown } | { readonly error: string }) & Pick<CallOutcome, "read">;
   readonly unknownFields: UnknownFields;
+  /** The signal that was to end the call. */
+  readonly interruption?: Interruption | undefined;
 }
 
 async function callHere(
@@ -224,9 +244,17 @@ async function callHere(
     throw new UsageError(
       "shell::exec_bg starts a job that would end with this process; call shell::exec, or a running worker with --url",
     );
+  const running = new RunningCalls();
+  let interruption: Interruption | undefined;
+  using _interruptions = onInterruption((one) => {
+    interruption = one;
+    void endInterrupted(running, one);
+  });
   const runtime = await openWorker(command, log);
   try {
-    const outcome = await createInvoke(runtime, log)(definition, payload, { author: localUser(), onFiles });
+    await finishRecovery(runtime);
+    const invoke = createInvoke(runtime, log, { running });
+    const outcome = await invoke(definition, payload, { author: localUser(), onFiles });
     if (isEndOfJournal(definition.id, outcome)) {
       const hasOwnRoots = command.folders === undefined && runtime.serves.roots !== undefined;
       process.stderr.write(
@@ -238,10 +266,27 @@ async function callHere(
         ),
       );
     }
-    return { outcome, unknownFields: readsUnknownFields(runtime.requestRules) ? "answered" : "ignored" };
+    const unknownFields = readsUnknownFields(runtime.requestRules) ? "answered" : "ignored";
+    return { outcome, unknownFields, interruption };
   } finally {
     await runtime.close();
   }
+}
+
+/** Ends the call, and the process if the call does not end. */
+async function endInterrupted(running: RunningCalls, { signal, status }: Interruption): Promise<void> {
+  await running.end();
+  if (running.size === 0) return;
+  process.stderr.write(
+    `coder: ${signal}: the call did not end in time; the next command in this folder takes back what it has begun\n`,
+  );
+  process.exit(status);
+}
+
+/** Says that a transaction of a killed process was finished, and removes what else such processes left. */
+async function finishRecovery({ recovered = [], sweep }: Runtime): Promise<void> {
+  for (const sentence of recovered) process.stderr.write(`coder: ${sentence}\n`);
+  if (recovered.length > 0) await sweep?.().catch(() => {});
 }
 
 /** Returns whether a call has found nothing more in the journal, so that another may have what is missing. */

@@ -257,6 +257,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
         return journal?.bytes ?? 0;
       },
     },
+    recovered: storage.recovered,
     ...(opening.readOnly !== true && { sweep: sweeper.sweep }),
     warmUp: () => searcher.warmUp(usualSearch({ config, encodings, profile, defaultExcludes, ignoreFiles })),
     interrupt: async () => approvals?.close(),

@@ -38,6 +38,37 @@ export function stopSignal(more: readonly NodeJS.Signals[] = []): Promise<string
   });
 }
 
+/** The statuses of a program that a signal has ended, as shells report them: 128 and its number. */
+const signalStatuses = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A signal that is to end the process, and the status that says so. */
+export interface Interruption {
+  readonly signal: string;
+  readonly status: number;
+}
+
+/**
+ * Runs `act` on the first signal that is to end the process, and ignores later ones: terminals and launchers
+ * send some twice. Restores their effect when it is disposed of.
+ */
+export function onInterruption(act: (interruption: Interruption) => void): Disposable {
+  let isInterrupted = false;
+  const handlers = Object.entries(signalStatuses).map(([signal, status]) => {
+    const handler = () => {
+      if (isInterrupted) return;
+      isInterrupted = true;
+      act({ signal, status });
+    };
+    process.on(signal, handler);
+    return { signal, handler };
+  });
+  return {
+    [Symbol.dispose]() {
+      for (const { signal, handler } of handlers) process.off(signal, handler);
+    },
+  };
+}
+
 /**
  * Runs `act` on each SIGHUP, which supervisors send to make daemons reread their configuration. On a
  * terminal it means that the terminal is gone, and ends the process.

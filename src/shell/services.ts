@@ -99,6 +99,7 @@ export async function openShell(
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
     quotas: openQuotas(config.quotas),
     ...recordsOf(fs),
+    ...(fs.recovered && { recovered: fs.recovered }),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,

@@ -140,6 +140,8 @@ export interface Runtime extends Services {
   readonly takesFlatEnvelopes?: boolean;
   /** The current sizes of everything that grows, always with the same keys. */
   readonly holds?: Readonly<Record<string, number>>;
+  /** The sentences about transactions that killed processes left, and that the start has finished, or not. */
+  readonly recovered?: readonly string[];
   /** Removes the leftovers of killed processes. Returns the number of files. */
   sweep?(): Promise<number>;
   /** Prepares first calls while a client is idle, until such a call comes. Never rejects. */

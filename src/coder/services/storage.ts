@@ -49,6 +49,8 @@ export interface Storage
   filesIn(jail: Jail): { readonly files: Files; readonly tree: DiskTree };
   /** The folder for state that outlives the process, if usable. */
   readonly stateFolder: LocatedState["folder"];
+  /** The sentences about transactions of killed processes. */
+  readonly recovered: readonly string[];
   close(): void;
 }
 
@@ -117,7 +119,7 @@ async function openParts(
     listeners,
     onListenerError: (error) => log.error("a change was not recorded", { reason: String(error) }),
   });
-  if (folder !== undefined) await recoverIn({ files: context, folder, readOnly, log });
+  const recovered = folder && (await recoverIn({ files: context, folder, readOnly, log }));
   const filesIn = (scoped: Jail) => {
     const tree = new DiskTree({ ...context, jail: scoped });
     return { files: filesOver(scoped, (found, entries) => tree.sweepFolder(found, entries)), tree };
@@ -127,6 +129,7 @@ async function openParts(
     ...filesIn(jail),
     filesIn,
     stateFolder: state.folder,
+    recovered: recovered ?? [],
     journal,
     journalMissing,
     findOtherJournals: () => findOtherJournals({ config: config.journal, roots, environment }),

@@ -41,7 +41,8 @@ const exitStatuses = `Exit status
   3  the answer reports a failure: an entry of a batch failed, an undo met a conflict, or a line of an audit
      trail is not genuine
   4  the command that shell::exec ran failed, was ended, or timed out
-  70 a worker ended itself because its event loop stood still
+  70 a worker ended itself because its event loop stood still, or could not end its calls at a stop
+  129, 130, 143  SIGHUP, SIGINT or SIGTERM stopped the call; the error says what was done
 `;
 
 const commandHelp: Readonly<Record<HelpTopic["command"], (worker: WorkerName) => string>> = {

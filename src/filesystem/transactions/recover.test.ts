@@ -41,6 +41,15 @@ describe("a process that was killed", () => {
     ]);
   });
 
+  test("the next start returns what it says, and the one after that nothing", async () => {
+    using fixture = new TransactionsFixture("descriptors", sampleTree);
+    await fixture.crashAfter(everyKind(fixture), count);
+    const left = "a killed process left a transaction, which only a worker that may write can finish";
+    expect(await fixture.recover({ readOnly: true })).toEqual([left]);
+    expect(await fixture.recover()).toEqual(["a transaction was stopped half done, and is taken back"]);
+    expect(await fixture.recover()).toEqual([]);
+  });
+
   test.each([false, true])(
     "in a root that is read-only now: nothing is changed, only said",
     async (isCommitted) => {

@@ -14,7 +14,7 @@ export const refuseTransaction = {
   stopping: (): Refusal =>
     new Refusal(
       "timeout",
-      "The call was stopped before it was finished, because the program that runs it was told to end. It is rolled back. Nothing was changed; send it again once the program runs.",
+      "The call was stopped before it was finished, because the program that runs it was told to end. It is rolled back. Nothing was changed; repeat the call.",
     ),
 
   /**

@@ -85,7 +85,7 @@ export class TransactionsFixture extends JailFixture {
     intents.release(file);
   }
 
-  recover({ readOnly = false } = {}): Promise<void> {
+  recover({ readOnly = false } = {}): Promise<string[]> {
     return recoverIn({ files: this.context, folder: this.state, readOnly, log: this.log });
   }
 

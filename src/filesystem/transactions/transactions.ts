@@ -1,7 +1,7 @@
 /** Makes several changes atomically (coder §18), even if the process is killed in the middle. */
 
 import { isStopping, type Refusal } from "../../base/errors.ts";
-import type { Log } from "../../base/log/log.ts";
+import type { Log, LogFields } from "../../base/log/log.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { createSemaphore } from "../../base/scheduling/semaphore.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
@@ -175,9 +175,21 @@ export interface RecoveryOptions {
   readonly log: Log | undefined;
 }
 
-/** Finishes the transactions of killed processes; see `recoverTransactions`. */
-export const recoverIn = ({ files, folder, readOnly, log }: RecoveryOptions): Promise<void> => {
+/** Finishes the transactions of killed processes. Returns what it has logged, except errors. */
+export async function recoverIn({ files, folder, readOnly, log }: RecoveryOptions): Promise<string[]> {
   const intents = new Intents(folder, files.config);
   const { jail, editLock, config } = files;
-  return recoverTransactions({ jail, editLock, intents, folder, fsync: config.fsync, readOnly, log });
-};
+  const said: string[] = [];
+  const noting = (level: "info" | "warn") => (message: string, fields?: LogFields) => {
+    said.push(message);
+    log?.[level](message, fields);
+  };
+  const noted: Log = {
+    info: noting("info"),
+    warn: noting("warn"),
+    error: (...event) => log?.error(...event),
+    debug: (...event) => log?.debug(...event),
+  };
+  await recoverTransactions({ jail, editLock, intents, folder, fsync: config.fsync, readOnly, log: noted });
+  return said;
+}

@@ -47,6 +47,8 @@ export interface FsServices {
    * Reports what commands change; `undefined` if nothing is served or the profile does not mention changes.
    */
   readonly feed: CommandFeed | undefined;
+  /** The sentences about transactions of killed workers. */
+  readonly recovered?: readonly string[];
   close(): Promise<void>;
 }
 
@@ -74,8 +76,8 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const journal = config.journal && openJournal({ config: config.journal, state, byDefault: false, log });
   const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
   const filesConfig = { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true };
-  if (state !== undefined && hasIntents(state))
-    await recover(state, { ...dependencies, fs, filesConfig, jail });
+  const hasLeft = state !== undefined && hasIntents(state);
+  const recovered = hasLeft ? await recover(state, { ...dependencies, fs, filesConfig, jail }) : [];
   const disk = openDisk({
     jail,
     config: filesConfig,
@@ -109,6 +111,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     audit,
     journal: journal ?? undefined,
     feed,
+    recovered,
     async close() {
       feed?.close();
       transfers.close();
@@ -178,18 +181,18 @@ interface Recovering extends FsDependencies {
 
 /**
  * Finishes transactions of killed workers. If the rules of this one deny a transaction, the worker that began
- * it finishes it.
+ * it finishes it. Returns what was logged.
  */
 async function recover(
   folder: StateFolder,
   { fs, jail, filesConfig, ...dependencies }: Recovering,
-): Promise<void> {
+): Promise<string[]> {
   const { opening, log } = dependencies;
   // Records of transactions have relative paths.
   const relative = openShellJail(fs, dependencies, "relative");
   try {
     const files = openDisk({ jail: relative, config: filesConfig });
-    await recoverIn({ files, folder, readOnly: opening.readOnly ?? false, log });
+    return await recoverIn({ files, folder, readOnly: opening.readOnly ?? false, log });
   } catch (error) {
     jail.close();
     throw error;
