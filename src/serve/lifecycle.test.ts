@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import type { Runtime } from "../calls/contract/definition.ts";
+import type { RunningCalls } from "../calls/running-calls.ts";
+import { closeAfterCalls } from "./lifecycle.ts";
 
 const processModule = JSON.stringify(join(import.meta.dir, "lifecycle.ts"));
 
@@ -26,4 +29,29 @@ test.each([
 
 test("an error is out, with all lines before it, even if the process is killed", async () => {
   expect(await logged('log.error("d"); process.kill(process.pid, "SIGKILL")')).toEqual(["a", "b", "c", "d"]);
+});
+
+test("a process that ends while calls are running says so, and has a status of its own", async () => {
+  const program = `const { endInTheMiddle, stderrLog } = await import(${processModule}); endInTheMiddle(2, stderrLog("error"));`;
+  const child = Bun.spawn([process.execPath, "-e", program], { stdio: ["ignore", "ignore", "pipe"] });
+  expect(JSON.parse(await child.stderr.text())).toMatchObject({
+    level: "error",
+    message: expect.stringContaining("the next start takes back what they have begun"),
+    calls: 2,
+  });
+  expect(await child.exited).toBe(70);
+});
+
+test.each([
+  ["has ended", false, 0, ["closed"]],
+  ["goes on", true, 1, []],
+])("a runtime is closed if each call %s", async (_, isEndless, left, closed) => {
+  const done: string[] = [];
+  const running = {
+    size: isEndless ? 1 : 0,
+    end: async () => {},
+  } as RunningCalls;
+  const runtime = { close: async () => void done.push("closed") } as Runtime;
+  expect(await closeAfterCalls(runtime, running)).toBe(left);
+  expect(done).toEqual(closed);
 });
