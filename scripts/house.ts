@@ -230,7 +230,7 @@ export const plan: Plan = {
       "filesystem/transactions",
       "filesystem/watch",
     ],
-    "shell/programs": ["base/bun", "base/scheduling"],
+    "shell/programs": ["base/bun", "base/errors", "base/scheduling"],
     "shell/os-sandbox": ["base/bun", "base/scheduling", "filesystem/jail"],
     "calls/audit": ["base/log", "calls/contract", "config", "filesystem/disk", "filesystem/jail"],
     calls: [

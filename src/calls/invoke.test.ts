@@ -8,6 +8,7 @@ import { functions as ofCoder } from "../coder/functions.ts";
 import { shellFunctions as ofShell } from "../shell/functions.ts";
 import { refuseUnread } from "./admission-errors.ts";
 import { AnswerBudget } from "./answer-budget.ts";
+import type { CallStatus } from "./contract/call-status.ts";
 import { type Context, definerFor, type FunctionDefinition, type Services } from "./contract/definition.ts";
 import { UnreadPayload } from "./contract/unread-payload.ts";
 import { createInvoke } from "./invoke.ts";
@@ -35,12 +36,19 @@ async function call(
   });
   const services: Services = { callMilliseconds: 25_000, renderError: renderCoderError, ...more };
   const outcome = await createInvoke(services, log)(definition, payload);
-  return { outcome: outcome as { answer?: unknown; bytes?: number; error?: string }, lines };
+  return {
+    outcome: outcome as { answer?: unknown; bytes?: number; error?: string; status: CallStatus },
+    lines,
+  };
 }
 
 test("answers, and logs one line without the contents", async () => {
   const { outcome, lines } = await call(({ word }) => ({ said: word }));
-  expect(outcome).toEqual({ answer: { said: "hello" }, bytes: 16 });
+  expect(outcome).toEqual({
+    answer: { said: "hello" },
+    bytes: 16,
+    status: { outcome: "ok", code: undefined, failed: undefined },
+  });
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatchObject({ message: "call", function: "test::echo", outcome: "ok", bytes: 16 });
   expect(JSON.stringify(lines)).not.toContain("hello");

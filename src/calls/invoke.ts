@@ -13,6 +13,7 @@ import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
 import { measureMemory } from "../text/sizes/memory-size.ts";
 import { Admission } from "./admission.ts";
+import { type CallStatus, statusOf } from "./contract/call-status.ts";
 import type {
   Context,
   FunctionDefinition,
@@ -39,6 +40,8 @@ export type CallOutcome = (
   | { readonly answer: unknown; readonly bytes: number }
   | { readonly error: string; readonly code: string | undefined }
 ) & {
+  /** Whether it was carried out, for telemetry. */
+  readonly status: CallStatus;
   /** The payload as the function reads it, if that may differ from what was sent. */
   readonly read?: ReadPayload | undefined;
 };
@@ -116,11 +119,12 @@ export function createInvoke(
     const outcome = await runAdmitted(scope);
     deadline.end();
     const milliseconds = performance.now() - started;
-    services.onFinished?.({ definition, request: scope.request, context, outcome, milliseconds });
-    logCall(log, { id: definition.id, author, outcome, milliseconds });
+    const status = statusOf(outcome);
+    services.onFinished?.({ definition, request: scope.request, context, status, milliseconds });
+    logCall(log, { id: definition.id, author, outcome, status, milliseconds });
     const { read } = scope;
-    if ("error" in outcome) return { error: outcome.error.text, code: outcome.error.code, read };
-    return read === undefined ? outcome : Object.assign(outcome, { read });
+    if ("error" in outcome) return { error: outcome.error.text, code: status.code, status, read };
+    return Object.assign(outcome, read === undefined ? { status } : { status, read });
   };
   return (...call) => running.add(invoke(...call));
 }
@@ -357,8 +361,8 @@ function renderError(error: unknown, scope: CallScope): WireError {
   const rendered = renderAnyError(error, scope);
   const { sentence } = scope.context;
   if (sentence === undefined) return rendered;
-  const { text, code } = rendered;
-  if (code === undefined) return { text: sentence(text), code };
+  const { text, code, isProse } = rendered;
+  if (isProse) return { ...rendered, text: sentence(text) };
   const parts = JSON.parse(text) as { readonly message: string };
   return { text: JSON.stringify({ ...parts, message: sentence(parts.message) }), code };
 }
@@ -374,7 +378,7 @@ function renderAnyError(error: unknown, scope: CallScope): WireError {
   });
   const shortage = shortages[(error as NodeJS.ErrnoException | undefined)?.code ?? ""];
   const refusal = shortage === undefined ? refuse.unexpected() : refuse.shortage(shortage);
-  return context.renderError(refusal) ?? { text: refusal.message, code: undefined };
+  return context.renderError(refusal) ?? { text: refusal.message, code: undefined, isProse: true };
 }
 
 /**
@@ -398,17 +402,16 @@ interface LoggedCall {
   readonly id: string;
   readonly author: Author | undefined;
   readonly outcome: HandledCall;
+  readonly status: CallStatus;
   readonly milliseconds: number;
 }
 
-function logCall(log: Log, { id, author, outcome, milliseconds }: LoggedCall): void {
-  const isError = "error" in outcome;
+function logCall(log: Log, { id, author, outcome, status, milliseconds }: LoggedCall): void {
   log.info("call", {
     function: id,
-    outcome: isError ? "error" : "ok",
-    code: isError ? outcome.error.code : undefined,
+    ...status,
     ms: Math.round(milliseconds * 1000) / 1000,
-    bytes: isError ? Buffer.byteLength(outcome.error.text) : outcome.bytes,
+    bytes: "error" in outcome ? Buffer.byteLength(outcome.error.text) : outcome.bytes,
     author: author && renderAuthor(author),
   });
 }

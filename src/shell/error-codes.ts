@@ -1,5 +1,6 @@
 /** The codes of refusals in the answers of `shell::*`, and their form on the wire. */
 import { type Reason, Refusal } from "../base/errors.ts";
+import type { WireError } from "../calls/contract/definition.ts";
 import { PlainRefusal } from "./programs/plain-refusal.ts";
 import { ForwardedRefusal } from "./shell-errors.ts";
 
@@ -54,8 +55,9 @@ export const forwardableCodes = {
 export const sandboxFailure = "S200";
 
 /** Renders an error of `shell::*` for the wire (shell §2.3). Returns `undefined` for an unexpected one. */
-export function renderShellError(error: unknown): { text: string; code: string | undefined } | undefined {
-  if (error instanceof PlainRefusal) return { text: error.message, code: undefined };
+export function renderShellError(error: unknown): WireError | undefined {
+  if (error instanceof PlainRefusal)
+    return { text: error.message, code: shellCodes[error.reason], isProse: true };
   if (error instanceof ForwardedRefusal) return coded(error.code, error.message);
   if (!(error instanceof Refusal)) return undefined;
   const { reason, message, details } = error;

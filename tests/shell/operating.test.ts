@@ -37,6 +37,8 @@ test("each call leaves a line, a command with its program alone", async () => {
     await served.call("shell::exec", { command: "reboot", args: ["secret"] });
     answerOf(await call("sed", { files: ["<base>/f"], pattern: "word", replacement: "secret" }));
     await call("stat", { path: "<base>/none" });
+    await call("sed", { files: ["<base>/none"], pattern: "word", replacement: "secret" });
+    await call("sed", { files: ["<base>/f", "<base>/none"], pattern: "word", replacement: "secret" });
     const text = readFileSync(join(served.folder, "../audit.jsonl"), "utf8");
     expect(text).not.toContain("secret");
     const lines = text.trimEnd().split("\n");
@@ -44,11 +46,14 @@ test("each call leaves a line, a command with its program alone", async () => {
     expect(parsed.map((line) => [line["function"], line["program"], line["outcome"], line["code"]])).toEqual([
       ["shell::exec", "echo", "ok", undefined],
       ["shell::exec_bg", "echo", "ok", undefined],
-      ["shell::exec", undefined, "error", undefined],
-      ["shell::exec", "reboot", "error", undefined],
+      ["shell::exec", undefined, "error", "S210"],
+      ["shell::exec", "reboot", "error", "S215"],
       ["shell::fs::sed", undefined, "ok", undefined],
       ["shell::fs::stat", undefined, "error", "S211"],
+      ["shell::fs::sed", undefined, "error", "S211"],
+      ["shell::fs::sed", undefined, "ok", "S211"],
     ]);
+    expect(parsed.at(-1)).toMatchObject({ failed: 1 });
     expect(parsed[4]).toMatchObject({ paths: [at("f")], changes: [{ kind: "replace" }] });
     expect(new Set(parsed.map(({ caller }) => caller)).size).toBe(1);
   });

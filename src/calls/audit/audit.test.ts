@@ -76,6 +76,8 @@ test("a call that reads has its paths", async () => {
     function: "coder::read-file",
     paths: ["a", ".env"],
     ...ok,
+    code: "C211",
+    failed: 1,
   });
 });
 
@@ -154,7 +156,8 @@ test("steps that were taken back are no changes", async () => {
     () => ({ ...step, kind: "remove" }),
     () => {},
   );
-  audit.onFinished({ definition, request: {}, context, outcome: { answer: {}, bytes: 2 }, milliseconds: 1 });
+  const status = { outcome: "ok", code: undefined, failed: undefined } as const;
+  audit.onFinished({ definition, request: {}, context, status, milliseconds: 1 });
   expect(lines().at(-1)!["changes"]).toEqual([{ kind: "remove", path: "x" }]);
 });
 

@@ -69,7 +69,7 @@ export class Audit implements MutationListener {
   }
 
   /** Writes the line of a call. Errors are logged, and do not affect the caller. */
-  onFinished({ definition, request, context, outcome, milliseconds }: FinishedCall): void {
+  onFinished({ definition, request, context, status, milliseconds }: FinishedCall): void {
     const paths = pathsOf(request, definition.paths);
     const { changes, more } = this.#collected.get(context.call ?? context) ?? { changes: [], more: 0 };
     const fields = {
@@ -82,8 +82,7 @@ export class Audit implements MutationListener {
       fs_scope: (request as Readonly<Record<string, unknown>> | undefined)?.[fsScopeField],
       more_paths: paths.length > maxNamed ? paths.length - maxNamed : undefined,
       approval: context.approvals?.outcomeOf(context.call ?? context),
-      outcome: "error" in outcome ? "error" : "ok",
-      code: "error" in outcome ? outcome.error.code : undefined,
+      ...status,
       ms: Math.round(milliseconds * 1000) / 1000,
       changes: changes.length === 0 ? undefined : changes.map(describe),
       more_changes: more === 0 ? undefined : more,

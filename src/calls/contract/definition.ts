@@ -6,6 +6,7 @@ import type { Keys } from "../../config/file.ts";
 import type { FoundConfig, Mode } from "../../config/source.ts";
 import type { ConfigStatus } from "../../config/status.ts";
 import type { ApprovalMode, Approvals } from "../approval/approvals.ts";
+import type { CallStatus } from "./call-status.ts";
 import type { Origin } from "./origin.ts";
 import type { Measured, WrittenAnswer } from "./prepared-answer.ts";
 import type { TreeChanges } from "./tree-changes.ts";
@@ -18,8 +19,9 @@ export interface WireError {
    * The text that the caller gets: one line of JSON, or prose if a family of functions has no code for it.
    */
   readonly text: string;
-  /** The code in the text, for the log. */
+  /** The code for the log and the audit trail, which is also in the text unless that is prose. */
   readonly code: string | undefined;
+  readonly isProse?: true;
 }
 
 /** The outcome of a call. */
@@ -33,7 +35,7 @@ export interface FinishedCall {
   /** The request, or `undefined` if the payload is invalid. */
   readonly request: unknown;
   readonly context: Context;
-  readonly outcome: HandledCall;
+  readonly status: CallStatus;
   readonly milliseconds: number;
 }
 

@@ -66,10 +66,12 @@ export class CallMeter {
     outcome: CallOutcome,
     of: { readonly attributes: Attributes; readonly started: number },
   ): void {
-    const isError = "error" in outcome;
-    const bytes = isError ? Buffer.byteLength(outcome.error) : outcome.bytes;
-    span.setAttributes({ "coder.outcome": isError ? "error" : "ok", "coder.answer.size": bytes });
-    const error = isError ? { "error.type": outcome.code ?? otherError } : {};
+    const { status } = outcome;
+    const isError = status.outcome === "error";
+    const bytes = "error" in outcome ? Buffer.byteLength(outcome.error) : outcome.bytes;
+    span.setAttributes({ "coder.outcome": status.outcome, "coder.answer.size": bytes });
+    if (status.failed !== undefined) span.setAttribute("coder.failed_entries", status.failed);
+    const error = isError ? { "error.type": status.code ?? otherError } : {};
     if (isError) span.setAttributes(error).setStatus({ code: SpanStatusCode.ERROR });
     span.end();
     const attributes = { ...of.attributes, ...error };

@@ -4,6 +4,7 @@ import { Refusal } from "../../base/errors.ts";
 import { createTimeSlice, inOneStep, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice, type Pace, yieldIfDue } from "../../base/scheduling/walk-slice.ts";
 import { Named, Nullable, UInt64 } from "../../base/schema/fragments.ts";
+import { withCode } from "../../calls/contract/call-status.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { FileEdit } from "../../filesystem/operations/update.ts";
 import { takeBatch } from "../../search/batches/batches.ts";
@@ -101,7 +102,7 @@ export const sed = defineFsFunction({
     const edit = { replacement, literal: literalOf(request), encoding };
     const results = [];
     for (const path of files) {
-      results.push(await resultOf(path, () => editFile(path, edit, call)));
+      results.push(await resultOf(path, edit, call));
       if (slice.isDue) await slice.yieldIfDue();
     }
     return { results, total_replacements: results.reduce((sum, { replacements }) => sum + replacements, 0) };
@@ -213,11 +214,17 @@ async function editFile(
 const asItIs = (text: Buffer): Steps<Pick<OpenedText, "text" | "bytesOf">> =>
   inOneStep(() => ({ text, bytesOf: (edited) => inOneStep(() => edited) }));
 
-async function resultOf(path: string, act: () => Promise<number>): Promise<Static<typeof FsSedFileResult>> {
+async function resultOf(
+  path: string,
+  edit: Edit,
+  call: ShellContext,
+): Promise<Static<typeof FsSedFileResult>> {
   try {
-    return { path, replacements: await act(), success: true };
+    return { path, replacements: await editFile(path, edit, call), success: true };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return { path, replacements: 0, success: false, error: inShellWords(error).message };
+    const refusal = inShellWords(error);
+    const result = { path, replacements: 0, success: false, error: refusal.message };
+    return withCode(result, call.renderError(refusal)?.code);
   }
 }

@@ -36,7 +36,11 @@ describe.each(Object.entries(all))("%s", (_, refusal) => {
   });
 
   test("is bare prose on the wire", () => {
-    expect(renderShellError(refusal)).toEqual({ text: refusal.message, code: undefined });
+    expect(renderShellError(refusal)).toEqual({
+      text: refusal.message,
+      code: expect.stringMatching(/^S21[0-6]$/),
+      isProse: true,
+    });
   });
 });
 

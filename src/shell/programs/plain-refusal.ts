@@ -2,10 +2,18 @@
  * Refusals that are bare prose on the wire, without a code (shell §2.3). Clients match their fixed phrases
  * (shell §11.2).
  */
+import type { Reason } from "../../base/errors.ts";
 import { type StartProblem, startProblems } from "./start-problems.ts";
 
 export class PlainRefusal extends Error {
   override readonly name = "PlainRefusal";
+  /** The reason, whose code only the log and the audit trail name. */
+  readonly reason: Reason;
+
+  constructor(reason: Reason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 /** Returns a text of the caller, short, well-formed and on one line. */
@@ -30,74 +38,96 @@ export const refusePlainly = {
    * Refuses an invalid payload of a function without phrases of its own. `problem` comes from a `Mismatch`.
    */
   badPayload: (field: string, problem: string): PlainRefusal =>
-    new PlainRefusal(`invalid payload: ${field === "" ? "it" : `\`${field}\``} ${problem}.`),
+    new PlainRefusal("bad-input", `invalid payload: ${field === "" ? "it" : `\`${field}\``} ${problem}.`),
 
   missingCommand: (): PlainRefusal =>
     new PlainRefusal(
+      "bad-input",
       'missing field `command`; send the name of a program, such as "ls", and its arguments in args.',
     ),
 
   commandNotAString: (value: unknown): PlainRefusal =>
     new PlainRefusal(
+      "bad-input",
       `'command' must be a string, and is ${kindOf(value)}; send the program's name in command and its arguments in args.`,
     ),
 
   argsNotAnArray: (): PlainRefusal =>
     new PlainRefusal(
+      "bad-input",
       `'args' must be an array of strings, such as ["-l", "src"]; send one, or leave it out and send a whole line in command.`,
     ),
 
   argNotAString: (index: number, value: unknown): PlainRefusal =>
-    new PlainRefusal(`'args[${index}]' must be a string, and is ${kindOf(value)}; put it in quotes.`),
+    new PlainRefusal(
+      "bad-input",
+      `'args[${index}]' must be a string, and is ${kindOf(value)}; put it in quotes.`,
+    ),
 
   tooManyArgs: (count: number, most: number): PlainRefusal =>
-    new PlainRefusal(`'args' has ${count} entries, and may have ${most}; send fewer.`),
+    new PlainRefusal("bad-input", `'args' has ${count} entries, and may have ${most}; send fewer.`),
 
   illFormed: (field: string): PlainRefusal =>
-    new PlainRefusal(`'${field}' holds half of a surrogate pair; send well-formed Unicode text.`),
+    new PlainRefusal(
+      "bad-input",
+      `'${field}' holds half of a surrogate pair; send well-formed Unicode text.`,
+    ),
 
   /** Refuses a variable that callers may not set. */
   notSettable: (name: string): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `env holds '${shown(name)}', which decides what programs run or is no name of a variable; leave it out, and take letters, digits and _ for a name.`,
     ),
 
   /** Refuses a variable that is not on the list of those that callers may set. */
   notListed: (name: string, listed: string): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `env holds '${shown(name)}', and callers may set these variables only: ${listed}. Take one of them, or ask the user to add the name to allowed_env.`,
     ),
 
   /** Refuses a field that a command for another worker cannot have. */
   hostOnly: (field: string): PlainRefusal =>
-    new PlainRefusal(`'${field}' is for commands on the host; leave it out, or leave target out.`),
+    new PlainRefusal(
+      "bad-input",
+      `'${field}' is for commands on the host; leave it out, or leave target out.`,
+    ),
 
   emptyCommand: (): PlainRefusal =>
-    new PlainRefusal('empty command; send the name of a program, such as "ls", and its arguments in args.'),
+    new PlainRefusal(
+      "bad-input",
+      'empty command; send the name of a program, such as "ls", and its arguments in args.',
+    ),
 
   unclosedQuote: (quote: string): PlainRefusal =>
     new PlainRefusal(
+      "bad-input",
       `argv: parse command: a quote (${quote}) is not closed; close it, or send the arguments in args, where quotes mean nothing.`,
     ),
 
   denylisted: (pattern: string): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `command matches denylist: ${pattern}; the user does not permit what it describes, however it is written. Leave it out, or ask the user.`,
     ),
 
   notAllowed: (name: string, allowed: readonly string[]): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `command '${shown(name)}' not in allowlist; send one of these instead: ${listAllowed(allowed)}.${insteadOf(name, allowed)}`,
     ),
 
   /** Refuses a path whose name is listed but that is not the file of that name, or a missing file. */
   otherFile: (name: string): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `command '${shown(name)}' not in allowlist under this path, because it is not the file that the name stands for; send "${shown(name)}" without a folder.`,
     ),
 
   writable: (name: string): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `command '${shown(name)}' lies in a folder that calls can write in, and nothing there is ever run by this worker; send a program of the operating system.`,
     ),
 
@@ -107,35 +137,42 @@ export const refusePlainly = {
    */
   guarded: (name: string, argument: string): PlainRefusal =>
     new PlainRefusal(
+      "denied-by-rule",
       `command '${shown(name)}' not allowed with '${shown(argument)}', which can run a program, write a file or change the system; leave it out and take what the answer holds in stdout, or ask the user for an allowlist that names '${shown(name)}'.`,
     ),
 
   /** Refuses a program that `shell::exec_bg` could not start (shell §7.2). */
-  notStarted: (problem: StartProblem): PlainRefusal => new PlainRefusal(`spawn: ${startProblems[problem]}.`),
+  notStarted: (problem: StartProblem): PlainRefusal =>
+    new PlainRefusal("io", `spawn: ${startProblems[problem]}.`),
 
   tooManyJobs: (most: number, running: number): PlainRefusal =>
     new PlainRefusal(
+      "over-quota",
       `max concurrent jobs is ${most}, and ${running} are running; wait for one to finish (shell::status), or end one with shell::kill.`,
     ),
 
   /** Refuses the id of another job, which may have ended: its output is still kept. */
   jobIdTaken: (id: string, free: string): PlainRefusal =>
     new PlainRefusal(
+      "exists",
       `job_id: a job with the id ${shown(id)} already exists. Choose another one, such as ${shown(free)}, or leave job_id out to get one.`,
     ),
 
   badJobId: (id: string): PlainRefusal =>
     new PlainRefusal(
+      "bad-input",
       `job_id is '${shown(id)}'; send 1 to 100 characters without line ends and other control characters, or leave it out to get one.`,
     ),
 
   noSuchJob: (id: string): PlainRefusal =>
     new PlainRefusal(
+      "missing",
       `no such job: ${shown(id)}; it never was, or its record has been dropped; see shell::list for those there are.`,
     ),
 
   notSignalled: (id: string): PlainRefusal =>
     new PlainRefusal(
+      "permission",
       `the operating system does not permit to end ${id}, which runs as another user; wait for it to finish.`,
     ),
 } as const;

@@ -58,7 +58,11 @@ export const echo: FunctionDefinition = definerFor<Services>()({
   handle: ({ value }) => ({ value }),
 });
 
-const renderError = (error: unknown) => ({ text: (error as Error).message, code: undefined });
+const renderError = (error: unknown) => ({
+  text: (error as Error).message,
+  code: undefined,
+  isProse: true as const,
+});
 
 /** Serves `echo` at the engine of `url`, which it queries every 10 ms. */
 export function serveEcho(
