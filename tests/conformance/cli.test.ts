@@ -395,8 +395,8 @@ describe.each(defaultSubjects)("%s", (subject) => {
       });
       writeFileSync(trail, [genuine[1], genuine[2], ""].join("\n"));
       expect(await verify()).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining("Older lines are no longer kept."),
+        code: 3,
+        stdout: expect.stringContaining(`${trail}:1 follows a line that is missing`),
       });
       writeFileSync(trail, [genuine[0], "cut", ""].join("\n"));
       expect(await verify()).toMatchObject({ code: 3, stdout: expect.stringContaining(`${trail}:2 is not`) });

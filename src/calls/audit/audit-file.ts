@@ -61,14 +61,18 @@ export class AuditFile {
   }
 
   /**
-   * Appends a line: `fields` as JSON, and as `previous` the hash of the line before. Throws the errno error.
+   * Appends a line: `fields` as JSON, and as `previous` the hash of the line before. The first line of a file
+   * that was begun because the last one was full has `rotated`. Throws the errno error.
    */
   append(fields: Readonly<Record<string, unknown>>): void {
     this.#lock();
     try {
       this.#catchUp();
-      const line = Buffer.from(JSON.stringify({ ...fields, previous: this.newest }));
-      if (this.#known.size > 0 && this.#known.size + line.length >= this.#bounds.maxBytes) this.#rotate();
+      let line = Buffer.from(JSON.stringify({ ...fields, previous: this.newest }));
+      if (this.#known.size > 0 && this.#known.size + line.length >= this.#bounds.maxBytes) {
+        this.#rotate();
+        line = Buffer.from(JSON.stringify({ ...fields, rotated: true, previous: this.newest }));
+      }
       const text = Buffer.concat([line, newline]);
       for (let at = 0; at < text.length; ) at += writeSync(this.#descriptor, text, at);
       this.#known = { size: this.#known.size + text.length, newest: hashOfLine(line) };

@@ -28,11 +28,12 @@ export function verifyTrail(path: string): Verdict {
   let count = 0;
   for (const file of files) {
     for (const { place, bytes } of linesOf(file, readTrail(file))) {
-      const previous = previousOf(bytes);
-      if (newest === undefined) {
-        if (previous !== firstHash) beginning = " Older lines are no longer kept.";
-      } else if (previous === undefined) faults.push(`${place} is not a line of an audit trail`);
-      else if (previous !== newest) faults.push(`${place} does not follow the line before it`);
+      const line = readLine(bytes);
+      if (line === undefined) faults.push(`${place} is not a line of an audit trail`);
+      else if (newest === undefined) {
+        if (line.rotated === true) beginning = " Older lines are no longer kept.";
+        else if (line.previous !== firstHash) faults.push(`${place} follows a line that is missing`);
+      } else if (line.previous !== newest) faults.push(`${place} does not follow the line before it`);
       newest = hashOfLine(bytes);
       count++;
     }
@@ -99,12 +100,29 @@ function* linesOf(file: string, content: Buffer): Generator<Line> {
   }
 }
 
-/** Returns the hash of the line before that a line names, or `undefined` if it names none. */
-function previousOf(line: Buffer): string | undefined {
+/** The fields of every line, and `rotated` of the first one in a file that rotation began. */
+interface AuditLine {
+  readonly time: string;
+  readonly function: string;
+  readonly outcome: "ok" | "error";
+  readonly previous: string;
+  readonly rotated?: unknown;
+}
+
+/** Reads a line. Returns `undefined` for one that the audit trail does not write. */
+function readLine(bytes: Buffer): AuditLine | undefined {
   try {
-    const { previous } = JSON.parse(line.toString("utf8")) as { readonly previous?: unknown };
-    return typeof previous === "string" ? previous : undefined;
+    const line = JSON.parse(bytes.toString("utf8")) as Partial<AuditLine> | null;
+    return isAuditLine(line) ? line : undefined;
   } catch {
     return undefined;
   }
 }
+
+const isAuditLine = (line: Partial<AuditLine> | null): line is AuditLine =>
+  typeof line === "object" &&
+  line !== null &&
+  !Number.isNaN(Date.parse(String(line.time))) &&
+  typeof line.function === "string" &&
+  (line.outcome === "ok" || line.outcome === "error") &&
+  /^sha256:[0-9a-f]{64}$/.test(String(line.previous));
