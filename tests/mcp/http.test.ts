@@ -228,9 +228,25 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     expect((await post(server.url, headers)).status).toBe(status);
   });
 
-  test("takes a page of this machine", async () => {
-    const headers = { host: "localhost:1", origin: "http://localhost:3000" };
+  test("takes its own page, and without a token none of another port", async () => {
+    const headers = { host: "localhost:1", origin: "http://localhost:1" };
     expect((await post(server.url, headers, initialize)).status).toBe(200);
+    const other = { ...headers, origin: "http://localhost:3000" };
+    expect((await post(server.url, other, initialize)).status).toBe(403);
+  });
+
+  test.each(["when the second is over", "at the stop"])("logs every refusal %s", async (end) => {
+    await using flooded = await startHttp("executable");
+    const headers = { origin: "https://evil.example" };
+    for (let request = 0; request < 8; request++) await post(flooded.url, headers, initialize);
+    if (end === "at the stop") flooded.child.kill("SIGTERM");
+    await flooded.waitForStderr(/"more":\d+[^\n]*\n/);
+    const lines = flooded
+      .stderr()
+      .split("\n")
+      .filter((line) => line.includes("request refused"));
+    const counts = lines.map((line) => 1 + ((JSON.parse(line) as { more?: number }).more ?? 0));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(8);
   });
 
   test("refuses what is no JSON, and what is not at its path", async () => {
@@ -424,6 +440,7 @@ describe("a bearer token", () => {
     expect((await post127({ authorization })).status).toBe(200);
     expect((await post127({ authorization, host: "build-server.example" })).status).toBe(200);
     expect((await post127({ authorization, origin: "https://evil.example" })).status).toBe(403);
+    expect((await post127({ authorization, origin: "http://localhost:3000" })).status).toBe(200);
   });
 
   test("is needed off loopback", async () => {

@@ -27,6 +27,17 @@ describe("a server on loopback", () => {
   );
 });
 
+test("a page of another port of this machine needs a token", () => {
+  const names = { host: "localhost:8080", origin: "http://localhost:3000" };
+  const open = createGuard({ host: "127.0.0.1", token: undefined });
+  expect(open({ ...bare, ...names })?.status).toBe(403);
+  expect(open({ ...bare, ...names, origin: "http://127.0.0.1:8080" })?.status).toBe(403);
+  expect(open({ ...bare, ...names, origin: "http://localhost:8080" })).toBeUndefined();
+  const closed = createGuard({ host: "127.0.0.1", token });
+  expect(closed({ ...bare, ...names })?.status).toBe(401);
+  expect(closed({ ...bare, ...names, authorization: `Bearer ${token}` })).toBeUndefined();
+});
+
 test("a server at one address is called by it, and a token is checked after the names", () => {
   const guard = createGuard({ host: "fd00::1", token });
   const authorization = `Bearer ${token}`;

@@ -34,7 +34,7 @@ export function createGuard({ host, token }: Pick<HttpAddress, "host" | "token">
   const checkNames = createNameCheck(host);
   const matches = token === undefined ? () => true : createTokenCheck(token);
   return ({ authorization = "", ...names }) => {
-    const denial = checkNames(names);
+    const denial = checkNames(names) ?? (token === undefined ? checkOwnOrigin(names) : undefined);
     if (denial !== undefined) return denial;
     const [, sent = ""] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
     if (!matches(sent))
@@ -53,6 +53,16 @@ export function createNameCheck(host: string): (names: Names) => Denial | undefi
     if (!validateOriginHeader(origin, known).ok)
       return { status: 403, sentence: "The Origin header names a site that may not use this server." };
     return undefined;
+  };
+}
+
+/** Refuses pages of other ports of this machine: without a token, any of them could use the server. */
+function checkOwnOrigin({ host, origin }: Names): Denial | undefined {
+  if (origin === undefined || origin.replace(/^https?:\/\//, "") === host) return undefined;
+  return {
+    status: 403,
+    sentence:
+      "The Origin header names another site than this server, which requires no token; its own pages alone may use it.",
   };
 }
 

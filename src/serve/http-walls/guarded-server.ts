@@ -75,6 +75,9 @@ export function createGuardedServer({ limits, log, answer, sendRefusal }: Guarde
   );
   server.headersTimeout = limits.headersMilliseconds;
   server.requestTimeout = limits.requestMilliseconds;
+  server.on("close", () => {
+    for (const refused of [refusals, closed]) refused.flush();
+  });
   return server.on("connection", (socket) => connections.open(socket));
 }
 

@@ -20,3 +20,16 @@ test("a flood of refused requests is one line a second, with their number", () =
   ]);
   expect(lines[0]).not.toHaveProperty("more");
 });
+
+test("those that are left over have a line when the server closes", () => {
+  const lines: object[] = [];
+  const log = createLog({ level: "info", form: "json", write: (line) => lines.push(JSON.parse(line)) });
+  const refusals = new RefusalLog(log, "request refused", () => 5000);
+  for (let request = 1; request <= 8; request++)
+    refusals.add({ peer: "192.0.2.7", status: 401, reason: `Refusal ${request}.` });
+  expect(lines).toHaveLength(1);
+  refusals.flush();
+  refusals.flush();
+  expect(lines).toMatchObject([{ reason: "Refusal 1." }, { reason: "Refusal 8.", more: 6 }]);
+  expect(lines).toHaveLength(2);
+});

@@ -19,7 +19,9 @@ export class RefusalLog {
   readonly #message: string;
   readonly #now: () => number;
   #last = Number.NEGATIVE_INFINITY;
-  #unlogged = 0;
+  /** The newest refusal without a line, and the number of those before it. */
+  #unlogged: { readonly newest: Refused; readonly more: number } | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(log: Log, message: string, now: () => number = () => performance.now()) {
     this.#log = log;
@@ -28,15 +30,22 @@ export class RefusalLog {
   }
 
   /** Logs a refusal, or counts it for the next line. */
-  add(refused: Refused): void {
-    const now = this.#now();
-    if (now - this.#last < everyMilliseconds) {
-      this.#unlogged++;
-      return;
-    }
-    const more = this.#unlogged;
-    this.#last = now;
-    this.#unlogged = 0;
-    this.#log.warn(this.#message, { ...refused, ...(more > 0 && { more }) });
+  add(newest: Refused): void {
+    const more = this.#unlogged === undefined ? 0 : this.#unlogged.more + 1;
+    this.#unlogged = { newest, more };
+    const left = this.#last + everyMilliseconds - this.#now();
+    if (left <= 0) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), left).unref();
+  }
+
+  /** Logs the refusals without a line, if any: when the second is over, and when the server closes. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#unlogged === undefined) return;
+    const { newest, more } = this.#unlogged;
+    this.#unlogged = undefined;
+    this.#last = this.#now();
+    this.#log.warn(this.#message, { ...newest, ...(more > 0 && { more }) });
   }
 }
