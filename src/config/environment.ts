@@ -115,15 +115,53 @@ export function readTelemetryOptions(variables: Variables): TelemetryOptions | u
   if (isOn(variables["OTEL_SDK_DISABLED"])) return undefined;
   const collector = readCollector(variables);
   if (collector === undefined && !isOn(variables["OTEL_ENABLED"])) return undefined;
-  const milliseconds = Number(variables["OTEL_METRIC_EXPORT_INTERVAL"]);
+  requireSampler(variables);
+  for (const name of batchVariables) readPositive(variables, name);
   return {
     collector,
     resource: {
-      ...readPairs(variables["OTEL_RESOURCE_ATTRIBUTES"]),
+      ...readPairs(variables, "OTEL_RESOURCE_ATTRIBUTES"),
       ...(variables["OTEL_SERVICE_NAME"] && { "service.name": variables["OTEL_SERVICE_NAME"] }),
     },
-    metricMilliseconds: milliseconds > 0 ? milliseconds : defaultMetricMilliseconds,
+    metricMilliseconds: readPositive(variables, "OTEL_METRIC_EXPORT_INTERVAL") ?? defaultMetricMilliseconds,
   };
+}
+
+/** The variables with numbers that the SDK reads itself. It takes its default for an invalid one. */
+const batchVariables = [
+  "OTEL_BSP_SCHEDULE_DELAY",
+  "OTEL_BSP_EXPORT_TIMEOUT",
+  "OTEL_BSP_MAX_QUEUE_SIZE",
+  "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+];
+
+function readPositive(variables: Variables, name: string): number | undefined {
+  const text = variables[name];
+  if (text === undefined || text === "") return undefined;
+  if (Number(text) > 0) return Number(text);
+  throw new Error(`${name} is ${JSON.stringify(text)}; it takes a number above 0.`);
+}
+
+const ratioSamplers = ["traceidratio", "parentbased_traceidratio"];
+const samplers = [
+  "always_on",
+  "always_off",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  ...ratioSamplers,
+];
+
+/** Throws for a sampler that the SDK does not have. It would record every span instead. */
+function requireSampler({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }: Variables): void {
+  if (!name) return;
+  if (!samplers.includes(name))
+    throw new Error(
+      `OTEL_TRACES_SAMPLER is ${JSON.stringify(name)}; it takes one of ${samplers.join(", ")}.`,
+    );
+  if (ratio && ratioSamplers.includes(name) && !(Number(ratio) >= 0 && Number(ratio) <= 1))
+    throw new Error(
+      `OTEL_TRACES_SAMPLER_ARG is ${JSON.stringify(ratio)}; it takes a number between 0 and 1.`,
+    );
 }
 
 const isOn = (value: string | undefined): boolean =>
@@ -143,23 +181,24 @@ function readCollector(variables: Variables): Collector | undefined {
       throw new Error(
         "OTEL_EXPORTER_OTLP_ENDPOINT is no address; it takes one such as http://127.0.0.1:4318.",
       );
-  return { traces, metrics, headers: readPairs(variables["OTEL_EXPORTER_OTLP_HEADERS"]) };
+  return { traces, metrics, headers: readPairs(variables, "OTEL_EXPORTER_OTLP_HEADERS") };
 }
 
-/** Parses a list such as `key=value,other=two%20words`, leaving out items that are not pairs. */
-function readPairs(list = ""): Record<string, string> {
-  const pairs = list.split(",").flatMap((pair) => {
-    const at = pair.indexOf("=");
-    const key = pair.slice(0, Math.max(at, 0)).trim();
-    return key === "" ? [] : [[key, decode(pair.slice(at + 1).trim())] as const];
-  });
-  return Object.fromEntries(pairs);
+/**
+ * Reads a list such as `key=value,other=two%20words`. Throws an Error for items that are not pairs, without
+ * the list, which may hold a password.
+ */
+function readPairs(variables: Variables, name: string): Record<string, string> {
+  const items = (variables[name] ?? "").split(",").filter((item) => item.trim() !== "");
+  return Object.fromEntries(items.map((item) => readPair(item, name)));
 }
 
-function decode(text: string): string {
+function readPair(item: string, name: string): readonly [string, string] {
+  const [, key, value = ""] = /^\s*([\w!#$%&'*+.^`|~/-]+)\s*=(.*)$/s.exec(item) ?? [];
   try {
-    return decodeURIComponent(text);
+    if (key !== undefined) return [key, decodeURIComponent(value.trim())];
   } catch {
-    return text;
+    // A percent sign that begins no code.
   }
+  throw new Error(`${name} is not a list of pairs; it takes one such as key=value,other=two%20words.`);
 }

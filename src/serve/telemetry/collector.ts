@@ -45,6 +45,7 @@ export function exportTo({
   const providers: { shutdown(): Promise<void> }[] = [];
   if (traces !== undefined) {
     const exporter = new HttpExporter<ReadableSpan[]>({
+      signal: "traces",
       url: traces,
       headers,
       serializer: JsonTraceSerializer,
@@ -56,6 +57,7 @@ export function exportTo({
   }
   if (metricsUrl !== undefined) {
     const exporter = new HttpExporter<ResourceMetrics>({
+      signal: "metrics",
       url: metricsUrl,
       headers,
       serializer: JsonMetricsSerializer,
@@ -85,6 +87,7 @@ export function exportTo({
 const requestMilliseconds = 10_000;
 
 interface HttpOptions<Batch> {
+  readonly signal: "traces" | "metrics";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly serializer: ISerializer<Batch, unknown>;
@@ -131,9 +134,9 @@ class HttpExporter<Batch> {
 
   /** Logs a refusal, once per series of them. */
   #sayRefused({ message }: Error): void {
-    const { log, url } = this.#options;
+    const { signal, log, url } = this.#options;
     if (!this.#isRefusing)
-      log.warn("the collector takes no telemetry", { url: originOf(url), reason: message });
+      log.warn("the collector takes no telemetry", { signal, url: originOf(url), reason: message });
     this.#isRefusing = true;
   }
 

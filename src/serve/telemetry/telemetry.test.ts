@@ -67,6 +67,34 @@ test("there is none unless it is asked for, and where nothing could take it", as
   expect(collector.bodies).toEqual([]);
 });
 
+test.each([
+  ["OTEL_TRACES_SAMPLER", "foo", /"foo"; it takes one of always_on, /],
+  ["OTEL_METRIC_EXPORT_INTERVAL", "abc", /"abc"; it takes a number above 0/],
+  ["OTEL_BSP_SCHEDULE_DELAY", "soon", /"soon"; it takes a number above 0/],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret,tenant", /is not a list of pairs/],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "api key=secret", /is not a list of pairs/],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret%", /is not a list of pairs/],
+  ["OTEL_RESOURCE_ATTRIBUTES", "secret", /is not a list of pairs/],
+])("%s=%s is said to be invalid, without a secret", async (name, value, reason) => {
+  expect(await open({ OTEL_EXPORTER_OTLP_ENDPOINT: url, [name]: value })).toBeUndefined();
+  const said = lines.all.map(({ level, message, reason: why }) => `${level} ${message}: ${why}`);
+  expect(said).toHaveLength(1);
+  expect(said[0]).toMatch(reason);
+  expect(said[0]).toStartWith(`warn no telemetry: ${name} is `);
+  expect(said[0]).not.toContain("secret");
+});
+
+test("the sampler's share is checked", async () => {
+  const sampler = { OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_SAMPLER: "traceidratio" };
+  expect(await open({ ...sampler, OTEL_TRACES_SAMPLER_ARG: "2" })).toBeUndefined();
+  await (await open({ ...sampler, OTEL_TRACES_SAMPLER_ARG: "0.5" }))!.close();
+});
+
+test("over MCP it says that no engine takes telemetry", async () => {
+  await open({ OTEL_ENABLED: "true" }, "mcp");
+  expect(lines.all).toMatchObject([{ message: "no telemetry", reason: expect.stringContaining("MCP") }]);
+});
+
 test("a call is one span in the trace of its caller, with function, outcome and bytes and nothing else", async () => {
   const { telemetry, invoke } = await observed({
     OTEL_SERVICE_NAME: "mine",
@@ -167,6 +195,7 @@ test("a collector that takes nothing is said once, and holds nothing up", async 
   expect(said.map(({ reason }) => reason)).toContain("HTTP status 503");
   // At most one line for the spans, and one for the metrics.
   expect(said.length).toBeLessThanOrEqual(2);
+  expect(new Set(said.map(({ signal }) => signal)).size).toBe(said.length);
 });
 
 test("a stop does not wait for a collector that does not answer", async () => {

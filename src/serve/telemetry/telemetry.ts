@@ -50,7 +50,14 @@ export async function openTelemetry({
   system,
 }: Opening): Promise<Telemetry | undefined> {
   const options = optionsOf(environment, log);
-  if (options === undefined || (options.collector === undefined && system !== "iii")) return undefined;
+  if (options === undefined) return undefined;
+  if (options.collector === undefined && system !== "iii") {
+    log.warn("no telemetry", {
+      reason:
+        "OTEL_ENABLED sends it to an engine, and MCP has none; set OTEL_EXPORTER_OTLP_ENDPOINT to the address of a collector.",
+    });
+    return undefined;
+  }
   const resource = { "service.name": worker, "service.version": about.version, ...options.resource };
   const { CallMeter } = await import("./call-meter.ts");
   const meter = new CallMeter(system);
