@@ -250,7 +250,8 @@ async function callHere(
     interruption = one;
     void endInterrupted(running, one);
   });
-  const runtime = await openWorker(command, log);
+  // The files of a service have to belong to its user, and not to a person who checks its configuration.
+  const runtime = await openWorker({ ...command, onlyReads: definition.effect === "reads" }, log);
   try {
     await finishRecovery(runtime);
     const invoke = createInvoke(runtime, log, { running });

@@ -110,6 +110,7 @@ function savedIndexOf({
 }: SavedIndexParts): IndexOptions["saved"] {
   const mode = config.index_saved === "auto" ? profile.index_saved : config.index_saved;
   if (mode === "off" || stateFolder === undefined) return undefined;
+  if (opening.onlyReads && stateFolder.find("") === undefined) return undefined;
   const roots = jail.roots.map(({ name }) => [name, folderIdentity(jail, name)]);
   // An older index may contain files that are denied now.
   const rules = [
@@ -125,7 +126,7 @@ interface Opening
   extends Partial<
     Pick<
       worker.OpenOptions,
-      "config" | "configFiles" | "mode" | "readOnly" | "environment" | "log" | "reloading"
+      "config" | "configFiles" | "mode" | "readOnly" | "onlyReads" | "environment" | "log" | "reloading"
     >
   > {
   /** The functions that callers are offered. */

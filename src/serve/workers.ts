@@ -145,6 +145,7 @@ export interface Opening extends ConfigSource {
   readonly name: Mode;
   readonly commands?: Commands | undefined;
   readonly approval?: OpenOptions["approval"];
+  readonly onlyReads?: OpenOptions["onlyReads"];
 }
 
 /** Opens the worker that the command line names. Throws an Error of one sentence if it cannot. */
@@ -154,7 +155,7 @@ export async function openWorker(
   reloading: Reloading = { status: new ConfigStatus() },
 ): Promise<Runtime> {
   const { worker, configFile: named, basePath, folders, name: mode, readOnly, environment } = opening;
-  const { commands, approval } = opening;
+  const { commands, approval, onlyReads } = opening;
   const definition = workers[worker];
   const keys = Object.keys(definition.configSchema.properties);
   const found = await findConfig({ worker, keys, mode, named, environment, log });
@@ -164,6 +165,7 @@ export async function openWorker(
     configFiles: configFiles({ named, environment }),
     mode,
     readOnly,
+    onlyReads,
     basePath,
     environment,
     log,

@@ -46,7 +46,7 @@ export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
 }
 
 interface ShellOpenOptions
-  extends Partial<Pick<OpenOptions, "config" | "configFiles" | "mode" | "readOnly">> {
+  extends Partial<Pick<OpenOptions, "config" | "configFiles" | "mode" | "readOnly" | "onlyReads">> {
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
   /** Absent: the tree of `fs.host_root`. */

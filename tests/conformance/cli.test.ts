@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { IIIClient } from "iii-sdk";
@@ -364,12 +365,38 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const trail = join(here, "audit.jsonl");
     const config = join(here, "audit.yaml");
     const verify = () => run(["audit", "verify", trail]);
+    const makeFolder = ["call", "make-folder", '{"paths":["made"]}', "--config", config];
+
+    test("has lines for calls that change something, and is not made by those that read", async () => {
+      rmSync(trail, { force: true });
+      const dir = join(here, "audit-state");
+      const keys = {
+        base_path: join(here, "base"),
+        audit: { file: trail },
+        journal: { dir },
+        profile: "agent",
+      };
+      writeFileSync(config, JSON.stringify(keys));
+      for (const words of ["coder::info", 'coder::search {"query":"x"}', "coder::checkpoints", "coder::info"])
+        expect(await run(["call", ...words.split(" "), "--config", config])).toMatchObject({ code: 0 });
+      expect(await run(["checkpoints", "--config", config])).toMatchObject({ code: 0 });
+      expect([trail, dir].filter((path) => existsSync(path))).toEqual([]);
+      expect(await run(makeFolder)).toMatchObject({ code: 0 });
+      expect([trail, dir].filter((path) => existsSync(path))).toEqual([trail, dir]);
+      const lines = readFileSync(trail, "utf8");
+      const info = await run(["call", "coder::info", "--config", config]);
+      expect(JSON.parse(info.stdout).audit).toEqual({
+        enabled: true,
+        newest: `sha256:${createHash("sha256").update(lines.trimEnd()).digest("hex")}`,
+      });
+      expect(readFileSync(trail, "utf8")).toBe(lines);
+    });
 
     test("finds changed and removed lines, over all files", async () => {
       rmSync(trail, { force: true });
       const bounds = "max_bytes: 4096, keep: 9";
       writeFileSync(config, `base_path: ${join(here, "base")}\naudit: { file: ${trail}, ${bounds} }\n`);
-      for (let call = 0; call < 3; call++) await run(["call", "tree", "--config", config]);
+      for (let call = 0; call < 3; call++) await run(makeFolder);
       expect(await verify()).toMatchObject({
         code: 0,
         stdout: expect.stringContaining("3 lines in 1 file; "),
@@ -377,7 +404,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
       const genuine = readFileSync(trail, "utf8").split("\n");
       renameSync(trail, `${trail}.1`);
       writeFileSync(trail, "");
-      await run(["call", "tree", "--config", config]);
+      await run(makeFolder);
       expect(await verify()).toMatchObject({
         code: 3,
         stdout: expect.stringContaining(`${trail}:1 does not`),
@@ -404,7 +431,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
 
     test("finds a file that is missing between others", async () => {
       rmSync(trail, { force: true });
-      for (let call = 0; call < 3; call++) await run(["call", "tree", "--config", config]);
+      for (let call = 0; call < 3; call++) await run(makeFolder);
       const [first, second, third] = readFileSync(trail, "utf8").split("\n");
       writeFileSync(`${trail}.2`, `${first}\n`);
       writeFileSync(`${trail}.1`, `${second}\n`);

@@ -5,8 +5,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Log } from "../../base/log/log.ts";
 import { ConfigError } from "../../config/file.ts";
 import { errnoOf } from "../../filesystem/jail/errno.ts";
-import { Audit } from "./audit.ts";
-import { AuditFile, maxKeep } from "./audit-file.ts";
+import { otherOwnerOf } from "../../filesystem/jail/other-owner.ts";
+import { Audit, type AuditTarget } from "./audit.ts";
+import { AuditFile, maxKeep, newestHashIn } from "./audit-file.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -34,6 +35,8 @@ interface Opening {
   /** Canonical host paths of the folders that are served. */
   readonly roots: readonly string[];
   readonly log: Log;
+  /** Whether no call is to be recorded, and no file made. */
+  readonly onlyReads?: boolean | undefined;
 }
 
 function contains(root: string, folder: string): boolean {
@@ -42,7 +45,7 @@ function contains(root: string, folder: string): boolean {
 }
 
 /** Opens the audit trail if it is configured. Throws a `ConfigError` for an unsuitable file. */
-export function openAudit({ config, roots, log }: Opening): Audit | undefined {
+export function openAudit({ config, roots, log, onlyReads = false }: Opening): Audit | undefined {
   if (config === null) return undefined;
   const { file, max_bytes: maxBytes, keep } = config;
   try {
@@ -52,11 +55,22 @@ export function openAudit({ config, roots, log }: Opening): Audit | undefined {
       throw new ConfigError(
         `audit: file: ${file} lies in the folder that is served, ${root}, where calls could reach it; name another.`,
       );
-    return new Audit(new AuditFile(join(folder, basename(file)), { maxBytes, keep }), log);
+    const path = join(folder, basename(file));
+    return new Audit(
+      onlyReads ? unrecorded(newestHashIn(path)) : new AuditFile(path, { maxBytes, keep }),
+      log,
+    );
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError(
-      `audit: file: ${file} cannot be written (${errnoOf(error) ?? "unknown"}); name a file in a folder that is there.`,
-    );
+    const code = errnoOf(error) ?? "unknown";
+    const owner = code === "EACCES" ? otherOwnerOf(resolve(file)) : undefined;
+    const advice =
+      owner === undefined
+        ? "; name a file in a folder that is there."
+        : `: ${owner}; give that to the user of this worker, or name another file.`;
+    throw new ConfigError(`audit: file: ${file} cannot be written (${code})${advice}`);
   }
 }
+
+/** Returns the trail of a process whose only call changes nothing, and has no line. */
+const unrecorded = (newest: string): AuditTarget => ({ newest, append() {}, close() {} });

@@ -126,9 +126,35 @@ export class AuditFile {
 
 const newline = Buffer.from("\n");
 
+/**
+ * Returns the hash of the newest line of a file, which it requires to be writable but does not create. Throws
+ * the errno error.
+ */
+export function newestHashIn(path: string): string {
+  const descriptor = openIfThere(path);
+  if (descriptor === undefined) return firstHash;
+  try {
+    const last = lastLineOf(descriptor, fstatSync(descriptor).size);
+    return last === undefined ? firstHash : hashOfLine(last.line);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openRegular(path, 0);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+const openAppending = (path: string): number => openRegular(path, O_CREAT);
+
 /** Opens a regular file: a write to a pipe would wait for its reader. Throws the errno error. */
-function openAppending(path: string): number {
-  const descriptor = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_RDWR, 0o600);
+function openRegular(path: string, create: number): number {
+  const descriptor = openSync(path, O_APPEND | create | O_NOFOLLOW | O_NONBLOCK | O_RDWR, 0o600);
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);
   throw errnoError("EINVAL");

@@ -26,12 +26,15 @@ interface Collected {
 /** Maximum changes, and maximum paths, that a line names. It counts the rest. */
 const maxNamed = 200;
 
+/** The file that lines are appended to. */
+export type AuditTarget = Pick<AuditFile, "newest" | "append" | "close">;
+
 export class Audit implements MutationListener {
-  readonly #file: AuditFile;
+  readonly #file: AuditTarget;
   readonly #log: Log;
   readonly #collected = new WeakMap<object, Collected>();
 
-  constructor(file: AuditFile, log: Log) {
+  constructor(file: AuditTarget, log: Log) {
     this.#file = file;
     this.#log = log;
   }

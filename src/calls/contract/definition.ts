@@ -375,6 +375,8 @@ export interface OpenOptions {
   readonly mode: Mode;
   /** Whether all writing is forbidden, even that of a short-lived file. */
   readonly readOnly: boolean;
+  /** Whether it is opened for a single call that only reads, so that it makes no file for later ones. */
+  readonly onlyReads?: boolean | undefined;
   /** The value of `--base-path`, which wins over the configured folder. */
   readonly basePath: string | undefined;
   readonly environment: NodeJS.ProcessEnv;

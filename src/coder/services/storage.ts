@@ -55,7 +55,9 @@ export interface Storage
 }
 
 interface Opening
-  extends Partial<Pick<worker.OpenOptions, "configFiles" | "mode" | "readOnly" | "environment" | "log">> {
+  extends Partial<
+    Pick<worker.OpenOptions, "configFiles" | "mode" | "readOnly" | "onlyReads" | "environment" | "log">
+  > {
   readonly profile: ProfileDefaults;
 }
 
@@ -84,14 +86,14 @@ async function openParts(
   opening: Opening,
   opened: Closable[],
 ): Promise<Omit<Storage, "close">> {
-  const { profile, mode, log = silent, readOnly = false, environment = {} } = opening;
+  const { profile, mode, log = silent, readOnly = false, onlyReads = false, environment = {} } = opening;
   const jail = openTree(config, opening);
   opened.push(jail);
   for (const { name: root, path, reason } of jail.missingRoots)
     log.warn("root not served", { root, path, reason });
   const roots = allRoots(jail);
   const shared = { config: config.journal, byDefault: profile.journal, log };
-  const state = locateState({ ...shared, roots, environment, isReadOnly: readOnly });
+  const state = locateState({ ...shared, roots, environment, isReadOnly: readOnly, onlyReads });
   const journal = openJournal({
     ...shared,
     state: state.folder,
@@ -104,9 +106,10 @@ async function openParts(
   if (config.review !== null && journal === undefined)
     log.warn("the page has no changes to show", { reason: "no journal is kept; set the key journal" });
   // Transactions do not depend on a journal.
-  const folder = state.folder ?? (readOnly ? undefined : locateTemporaryState({ roots, log }));
+  const folder = state.folder ?? (readOnly || onlyReads ? undefined : locateTemporaryState({ roots, log }));
   if (journal !== undefined) opened.push(journal);
-  const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
+  const served = jail.roots.map(({ hostPath }) => hostPath);
+  const audit = openAudit({ config: config.audit, roots: served, log, onlyReads });
   if (audit !== undefined) opened.push(audit);
   const listeners: MutationListener[] = [journal, unrecorded, audit].filter(
     (listener) => listener !== undefined,

@@ -5,6 +5,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Log } from "../../base/log/log.ts";
 import { readStateDirectory } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
+import { otherOwnerOf } from "../jail/other-owner.ts";
 import {
   findOverlappingRoots,
   openStateFolder,
@@ -46,6 +47,8 @@ interface StateOptions {
   readonly byDefault?: boolean;
   /** Whether nothing is recorded, since no call may change anything. */
   readonly isReadOnly?: boolean;
+  /** Whether to use the folder only if it is there already. */
+  readonly onlyReads?: boolean | undefined;
 }
 
 /** The reason for a missing journal. */
@@ -80,6 +83,7 @@ export function locateState({
   log,
   byDefault = false,
   isReadOnly = false,
+  onlyReads = false,
 }: StateOptions): LocatedState {
   const dir = config?.dir ?? readStateDirectory(environment);
   const isRequested = config !== null && config.max_records > 0 && !isReadOnly;
@@ -92,9 +96,12 @@ export function locateState({
   }
   try {
     const folder = openStateFolder({ dir, roots });
-    const code = reasonAgainstMaking(folder.location) ?? (isRequested ? errorOfMaking(folder) : undefined);
+    const code =
+      reasonAgainstMaking(folder.location) ?? (isRequested && !onlyReads ? errorOfMaking(folder) : undefined);
     if (code === undefined) return { folder };
-    const reason = `the state folder ${folder.location} cannot be made (${code})`;
+    const owner = code === "EACCES" ? otherOwnerOf(folder.location) : undefined;
+    const cause = owner === undefined ? "" : `: ${owner}`;
+    const reason = `the state folder ${folder.location} cannot be made (${code})${cause}`;
     if (isRequested) throw noJournal(reason);
     log.warn("no state is kept", { reason });
     return { missing: `the state folder cannot be made (${code})` };

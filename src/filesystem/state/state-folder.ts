@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { readStateDirectory } from "../../config/environment.ts";
 import { ConfigError } from "../../config/file.ts";
+import { belongsToOther, otherOwnerOf } from "../jail/other-owner.ts";
 import { isStateFolderName, stateFolderName } from "../jail/state-name.ts";
 
 export interface StateLocation {
@@ -187,7 +188,7 @@ function canonicalOf(path: string): string {
     return realpathSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT" || path === dirname(path))
-      throw new StateFolderError(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+      throw unreachable(path, error);
     return join(canonicalOf(dirname(path)), basename(path));
   }
 }
@@ -211,7 +212,7 @@ function requirePrivate(location: string): void {
   const stats = lstatIfThere(location);
   if (stats === undefined) return;
   if (!stats.isDirectory()) throw new StateFolderError(location, "is no folder");
-  if (stats.uid !== process.getuid!()) throw new StateFolderError(location, "belongs to another user");
+  if (stats.uid !== process.getuid!()) throw new StateFolderError(location, belongsToOther(stats.uid));
   if ((stats.mode & 0o077) !== 0)
     throw new StateFolderError(
       location,
@@ -225,7 +226,7 @@ function requireKept(outer: string): void {
   const stats = lstatIfThere(outer);
   if (stats === undefined) return;
   if (stats.uid !== process.getuid!() && stats.uid !== 0)
-    throw new StateFolderError(outer, "belongs to another user");
+    throw new StateFolderError(outer, belongsToOther(stats.uid));
   const isSticky = (stats.mode & 0o1000) !== 0;
   if (!isSticky && (stats.mode & 0o002) !== 0)
     throw new StateFolderError(
@@ -239,8 +240,15 @@ function lstatIfThere(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    throw new StateFolderError(path, `cannot be reached (${(error as NodeJS.ErrnoException).code})`);
+    throw unreachable(path, error);
   }
+}
+
+function unreachable(path: string, error: unknown): StateFolderError {
+  const { code } = error as NodeJS.ErrnoException;
+  const owner = code === "EACCES" ? otherOwnerOf(path) : undefined;
+  const plain = `cannot be reached (${code})`;
+  return new StateFolderError(path, owner === undefined ? plain : `${plain}: ${owner}`, plain);
 }
 
 /** Thrown for a folder that cannot keep state. */

@@ -59,7 +59,7 @@ interface FsDependencies {
   readonly regex: RegexEngine;
   readonly runtimeOptions: RuntimeOptions;
   readonly profile: ShellProfile;
-  readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly">>;
+  readonly opening: Partial<Pick<OpenOptions, "configFiles" | "mode" | "readOnly" | "onlyReads">>;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Log;
 }
@@ -74,7 +74,9 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const jail = openShellJail(fs, dependencies);
   const state = stateFor(config, jail, dependencies);
   const journal = config.journal && openJournal({ config: config.journal, state, byDefault: false, log });
-  const audit = openAudit({ config: config.audit, roots: jail.roots.map(({ hostPath }) => hostPath), log });
+  const served = jail.roots.map(({ hostPath }) => hostPath);
+  const { onlyReads } = dependencies.opening;
+  const audit = openAudit({ config: config.audit, roots: served, log, onlyReads });
   const filesConfig = { max_write_bytes: fs.max_write_bytes || largestWhole, fsync: true };
   const hasLeft = state !== undefined && hasIntents(state);
   const recovered = hasLeft ? await recover(state, { ...dependencies, fs, filesConfig, jail }) : [];
@@ -166,11 +168,11 @@ export function openFsOver({
 function stateFor(
   { journal: config, fs }: ShellConfig,
   jail: Jail,
-  { environment, log }: FsDependencies,
+  { environment, log, opening: { onlyReads } }: FsDependencies,
 ): StateFolder | undefined {
   // If the whole host is served, no folder is outside of it.
   if (config === null && fs.host_root === null) return undefined;
-  return locateState({ config, roots: jail.roots, environment, log }).folder;
+  return locateState({ config, roots: jail.roots, environment, log, onlyReads }).folder;
 }
 
 interface Recovering extends FsDependencies {
