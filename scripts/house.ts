@@ -203,6 +203,7 @@ export const plan: Plan = {
       "base/log",
       "base/scheduling",
       "base/schema",
+      "base/shortage",
       "calls/approval",
       "calls/audit",
       "calls/contract",
@@ -230,8 +231,8 @@ export const plan: Plan = {
       "filesystem/transactions",
       "filesystem/watch",
     ],
-    "shell/programs": ["base/bun", "base/errors", "base/scheduling"],
-    "shell/os-sandbox": ["base/bun", "base/scheduling", "filesystem/jail"],
+    "shell/programs": ["base/bun", "base/errors", "base/scheduling", "base/shortage"],
+    "shell/os-sandbox": ["base/bun", "base/scheduling", "base/shortage", "filesystem/jail"],
     "calls/audit": ["base/log", "calls/contract", "config", "filesystem/disk", "filesystem/jail"],
     calls: [
       "base/author",
@@ -433,6 +434,7 @@ export const plan: Plan = {
     "base/log": [],
     "base/refusal": [],
     "base/similar-name": [],
+    "base/shortage": [],
     "base/threads": [],
   },
   packages: {

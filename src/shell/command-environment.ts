@@ -10,6 +10,7 @@ import type { ShellProfile } from "./profiles.ts";
 import { childEnvironment, type Environment, type EnvironmentRules } from "./programs/environment.ts";
 import { findProgram, programFolders } from "./programs/program.ts";
 import type { Programs } from "./programs/programs.ts";
+import { makeTemporary, temporaryParent } from "./start-refusals.ts";
 
 interface CommandEnvironmentOptions {
   readonly profile: ShellProfile;
@@ -22,17 +23,22 @@ interface CommandEnvironmentOptions {
   };
 }
 
-/** Makes the environment of all commands, and a home that `close` removes. */
+/** Makes the environment of all commands, and a home that `close` removes. Throws a `ConfigError`. */
 export async function openCommandEnvironment(
   config: ShellConfig,
   { profile, environment, programs, confinement }: CommandEnvironmentOptions,
 ): Promise<{ readonly variables: Environment; close(): void }> {
-  const parent = confinement.variables["TMPDIR"] ?? (environment["TMPDIR"] || "/tmp");
-  const home = openHome(config, profile, parent);
+  const parent = confinement.variables["TMPDIR"] ?? temporaryParent(environment);
+  const home = makeTemporary(environment, () => openHome(config, profile, parent));
   // Written to the user's file, because settings in variables would take precedence over those of a
   // repository.
   const identity = home === undefined ? [] : await readGitIdentity(programs, environment);
-  if (identity.length > 0) home?.write(".gitconfig", gitFile(identity));
+  try {
+    if (identity.length > 0) makeTemporary(environment, () => home?.write(".gitconfig", gitFile(identity)));
+  } catch (error) {
+    home?.remove();
+    throw error;
+  }
   return {
     variables: {
       ...childEnvironment(environmentRules(config, profile), environment),

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../base/log/log.ts";
+import { ShortageError } from "../base/shortage.ts";
 import { defaultShellConfig } from "./config.ts";
 import { type ConfinementOptions, openConfinement } from "./confinement.ts";
 import { createPrograms } from "./programs/programs.ts";
@@ -64,6 +65,20 @@ describe("a system that lacks something", () => {
     expect(() => openConfinement(required, { ...defaults, open: () => undefined })).toThrow(
       "lacks what confines everything",
     );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each([
+    ["EMFILE", "because this program has too many files open (EMFILE); raise its limit (ulimit -n,"],
+    ["ENFILE", "the system has too many files open (ENFILE); raise the limit of the system"],
+    ["ENOMEM", "no memory is left (ENOMEM); free some"],
+    ["EAGAIN", "no further process can be started (EAGAIN); raise the limit of processes"],
+  ])("is not one with a shortage (%s), which ends the start", (code, reason) => {
+    const fail = () => {
+      throw new ShortageError(code);
+    };
+    for (const os_sandbox of ["best", "required"] as const)
+      expect(() => openConfinement({ ...config, os_sandbox }, { ...defaults, open: fail })).toThrow(reason);
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -133,5 +148,18 @@ describe("a confined program", () => {
     // Descriptor 0 is not a ruleset.
     await expect(run(touch, path, 0)).rejects.toMatchObject({ problem: "not-confined" });
     expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe("a TMPDIR that cannot be used is named, with the cause and the repair", () => {
+  test.each([
+    [join(folder, "absent"), "it does not exist (ENOENT)"],
+    [process.execPath, "it is not a folder (ENOTDIR)"],
+  ])("%s", (TMPDIR, cause) => {
+    const start = () =>
+      openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, environment: { TMPDIR } });
+    expect(start).toThrow(
+      `TMPDIR is ${JSON.stringify(TMPDIR)}, and the temporary files of commands cannot be made there: ${cause}; set TMPDIR to a folder that this user can write`,
+    );
   });
 });

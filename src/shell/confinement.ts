@@ -26,9 +26,10 @@ import { writeBeside } from "./os-sandbox/masks.ts";
 import { openOsSandbox } from "./os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "./os-sandbox/private-folder.ts";
 import type { Network } from "./os-sandbox/ruleset.ts";
-import type { OsSandbox } from "./os-sandbox/types.ts";
+import type { OsSandbox, SandboxPolicy } from "./os-sandbox/types.ts";
 import { shellProfileOf } from "./profiles.ts";
 import type { SpawnOptions } from "./programs/start.ts";
+import { makeTemporary, refuseShortage, temporaryParent } from "./start-refusals.ts";
 
 export interface ConfinementOptions {
   readonly isAgent: boolean;
@@ -90,7 +91,7 @@ const none: CommandConfinement = {
 
 /**
  * Opens the sandbox and logs the rules in force. Throws a `ConfigError` if the configuration requires rules
- * that this machine does not have.
+ * that this machine does not have, and if too little is left to find out which it has.
  */
 export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
   const { log, environment, guarded, open = openOsSandbox } = options;
@@ -101,10 +102,9 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     ...(options.writableRoots ?? rootOf(config)),
     ...config.writable_folders.map(canonicalFolder),
   ];
-  const temporary = makePrivateFolder(environment["TMPDIR"] || "/tmp");
-  const masks = makePrivateFolder(environment["TMPDIR"] || "/tmp");
+  const { temporary, masks, remove } = makeFolders(environment);
   const writable = [...chosen, temporary.path];
-  const sandbox = open({
+  const sandbox = openOrRefuse(open, remove, {
     writable,
     readOnly: options.readOnlyRoots,
     denied: [...config.fs.denylist_paths, ...stateDirectories(config.journal?.dir, environment)],
@@ -117,8 +117,7 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   });
   const close = () => {
     sandbox?.close();
-    temporary.remove();
-    masks.remove();
+    remove();
   };
   const lacks = sandbox?.lacks ?? ["everything"];
   if (mode === "required" && lacks.length > 0) {
@@ -133,11 +132,12 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     close();
     return none;
   }
+  const gitSettings = sandbox.hasMounts && mayHide ? settingsOr(close, config, masks.path, options) : [];
   return {
     begin: () => beginCommand(sandbox, guarded),
     watch: createDiskWatch(writable, config.limits),
     variables: { TMPDIR: temporary.path, ...(sandbox.network !== "full" && offline) },
-    gitSettings: sandbox.hasMounts && mayHide ? settingsFor(config, masks.path, options) : [],
+    gitSettings,
     rules: {
       network: sandbox.network,
       holdsFiles: sandbox.holds.includes("files"),
@@ -147,6 +147,40 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     kept: () => sandbox.kept(),
     close,
   };
+}
+
+/** Makes the folders for the temporary files of commands, and for the masks of hidden files. */
+function makeFolders(environment: NodeJS.ProcessEnv) {
+  const make = () => makeTemporary(environment, () => makePrivateFolder(temporaryParent(environment)));
+  const temporary = make();
+  try {
+    const masks = make();
+    const remove = () => {
+      temporary.remove();
+      masks.remove();
+    };
+    return { temporary, masks, remove };
+  } catch (error) {
+    temporary.remove();
+    throw error;
+  }
+}
+
+/**
+ * Opens the sandbox. A shortage ends the start, since a worker that took it for a kernel without such rules
+ * would run commands unconfined for the rest of its life.
+ */
+function openOrRefuse(
+  open: typeof openOsSandbox,
+  remove: () => void,
+  policy: SandboxPolicy,
+): OsSandbox | undefined {
+  try {
+    return open(policy);
+  } catch (error) {
+    remove();
+    throw refuseShortage("os_sandbox: cannot find out which rules this system supports", error);
+  }
 }
 
 function logSandbox(sandbox: OsSandbox | undefined, log: Log): void {
@@ -176,6 +210,16 @@ function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): B
       return guarded.found.kept.filter((path) => !before!.has(path));
     },
   };
+}
+
+/** Like `settingsFor`; if they cannot be written, throws a `ConfigError` after a call of `close`. */
+function settingsOr(close: () => void, ...[config, folder, options]: Parameters<typeof settingsFor>) {
+  try {
+    return makeTemporary(options.environment, () => settingsFor(config, folder, options));
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 /** Makes git skip hidden files in the served folder, and never record them. */

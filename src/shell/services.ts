@@ -31,6 +31,7 @@ import type { Escaped } from "./programs/subreaper.ts";
 import { holdFolder, type WorkingFolder } from "./programs/working-folder.ts";
 import { shellNarrowerOf } from "./scoped-services.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
+import { temporaryParent } from "./start-refusals.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 /** The tree of another worker in this process, in which commands run. */
@@ -78,10 +79,11 @@ export async function openShell(
   const jobs = createJobs(config, { hasShortIds: profile.short_job_ids, environment });
   const workingFolder = holdFolder(folderOf(config, profile.relative_paths ? root : undefined));
   const confinement = await confine(config, { ...opening, profile, environment, log, tree, root, fs });
-  const own = await openCommandEnvironment(config, { profile, environment, programs, confinement });
+  const own = await openOwn(config, { profile, environment, programs, confinement });
   makeUndumpable();
   const isConfined = confinement.rules !== undefined;
-  warnAboutConfig(config, { root, isServed: opening.mode !== "call", isConfined, log });
+  const isOff = (config.os_sandbox ?? profile.os_sandbox) === "off";
+  warnAboutConfig(config, { root, isServed: opening.mode !== "call", isConfined, isOff, log });
   return {
     triggers: [jobFinishedOver(jobs, config.private_jobs)],
     serves: { base_path: root ?? "/", config: opening.config?.source ?? "defaults" },
@@ -119,6 +121,19 @@ export async function openShell(
       await regex.close();
     },
   };
+}
+
+/** Opens the environment of commands, or else closes their sandbox, whose folders would stay. */
+async function openOwn(
+  config: ShellConfig,
+  options: Parameters<typeof openCommandEnvironment>[1] & { readonly confinement: CommandConfinement },
+) {
+  try {
+    return await openCommandEnvironment(config, options);
+  } catch (error) {
+    options.confinement.close();
+    throw error;
+  }
 }
 
 /** Returns the services of every call for the journal and the audit log. */
@@ -330,7 +345,7 @@ interface JobOptions {
 const createJobs = (config: ShellConfig, { hasShortIds, environment }: JobOptions): Jobs =>
   new Jobs({
     hasShortIds,
-    output: { maxBytes: config.max_job_output_bytes, temporaryFolder: environment["TMPDIR"] || "/tmp" },
+    output: { maxBytes: config.max_job_output_bytes, temporaryFolder: temporaryParent(environment) },
     maxRunning: config.max_concurrent_jobs,
     maxRunMs: config.max_job_secs * 1000,
     isPrivate: config.private_jobs,

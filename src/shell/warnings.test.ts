@@ -11,6 +11,17 @@ test.each([
   const lines: string[] = [];
   const log = createLog({ level: "warn", form: "json", write: (line) => void lines.push(line) });
   const config = validate(shellConfigSchema, { allowlist: [] }, { unknownKeys: "refuse" }) as ShellConfig;
-  warnAboutConfig(config, { root: "/srv/project", isServed: true, isConfined, log });
+  warnAboutConfig(config, { root: "/srv/project", isServed: true, isConfined, isOff: !isConfined, log });
   expect(lines.join("")).toContain(`allowlist is empty; ${reason}`);
+});
+
+test.each([
+  [true, "os_sandbox is off, so each command"],
+  [false, "this system has none of the rules of os_sandbox, so each command"],
+])("unconfined commands, with isOff %p", (isOff, reason) => {
+  const lines: string[] = [];
+  const log = createLog({ level: "warn", form: "json", write: (line) => void lines.push(line) });
+  const config = validate(shellConfigSchema, {}, { unknownKeys: "refuse" }) as ShellConfig;
+  warnAboutConfig(config, { root: "/srv/project", isServed: true, isConfined: false, isOff, log });
+  expect(lines.join("")).toContain(reason);
 });

@@ -11,18 +11,22 @@ interface Circumstances {
   readonly isServed: boolean;
   /** Whether rules of the kernel confine commands. */
   readonly isConfined: boolean;
+  /** Whether the configuration leaves them unconfined. */
+  readonly isOff: boolean;
   readonly log: Log;
 }
 
 /** Logs what an operator should know about the configuration before the first call. */
 export function warnAboutConfig(
   config: ShellConfig,
-  { root, isServed, isConfined, log }: Circumstances,
+  { root, isServed, isConfined, isOff, log }: Circumstances,
 ): void {
   if (isServed && !isConfined) {
+    const [cause, advice] = isOff
+      ? ["os_sandbox is off", "set os_sandbox: best, or required"]
+      : ["this system has none of the rules of os_sandbox", "take a newer kernel"];
     log.warn("commands are not confined", {
-      reason:
-        "os_sandbox is off, so each command reads and writes whatever this user can, denied files too; set os_sandbox: best, or required",
+      reason: `${cause}, so each command reads and writes whatever this user can, denied files too; ${advice}`,
     });
   }
   if (config.allowlist.length === 0) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type Artifacts, installArtifacts } from "./artifacts.ts";
@@ -64,5 +64,42 @@ describe.each(["executable", "bundle"] as const)("the %s ends with 1", (name) =>
     const log = await started.stderr.text();
     expect(log).toContain(`coder: ${withPort(sentence)}`);
     expect([await started.exited, started.signalCode]).toEqual([1, null]);
+  });
+});
+
+describe("commands without resources", () => {
+  /** Starts the executable by a line of a shell, in which `coder` is the executable. */
+  async function start(line: string, TMPDIR: string) {
+    const { folder, executable } = artifacts;
+    const { PATH = "" } = process.env;
+    const words = executable.command.map((word) => `"${word}"`).join(" ");
+    const started = Bun.spawn(["sh", "-c", `coder() { ${words} "$@"; }; ${line}`], {
+      cwd: folder,
+      env: { PATH, TMPDIR, XDG_STATE_HOME: join(folder, "state") },
+      stdio: ["pipe", "ignore", "pipe"],
+      timeout: 60_000,
+      killSignal: "SIGKILL",
+    });
+    const log = await started.stderr.text();
+    return { log, status: await started.exited };
+  }
+
+  test.each(["best", "required"])("do not start with %s if descriptors are short", async (mode) => {
+    const { folder } = artifacts;
+    const temporary = join(folder, `tmp-${mode}`);
+    mkdirSync(temporary);
+    writeFileSync(join(folder, "commands.yaml"), `base_path: base\ncommands: { os_sandbox: ${mode} }\n`);
+    const { log, status } = await start("ulimit -n 16; coder mcp --config commands.yaml", temporary);
+    expect(log).toContain(
+      "coder: os_sandbox: cannot find out which rules this system supports, because this program has too many files open (EMFILE); raise its limit",
+    );
+    expect(status).toBe(1);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test("do not start without a folder for temporary files, which is named", async () => {
+    const { log, status } = await start("coder mcp --base-path base --commands", "/nowhere");
+    expect(log).toContain('coder: TMPDIR is "/nowhere", and the temporary files of commands cannot be made');
+    expect(status).toBe(1);
   });
 });

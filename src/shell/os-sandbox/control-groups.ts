@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { shortageIn } from "../../base/shortage.ts";
 import type { RequiredCall } from "./encoded-calls.ts";
 
 /** The control group of one command. */
@@ -56,7 +57,10 @@ export function openControlGroups(): ControlGroups | undefined {
       readFileSync("/proc/self/mountinfo", "utf8"),
     );
     return hierarchy && openIn(hierarchy);
-  } catch {
+  } catch (error) {
+    // EAGAIN means that the group may have no further groups below it (cgroups(7)).
+    const shortage = shortageIn(error);
+    if (shortage !== undefined && shortage !== "EAGAIN") throw error;
     return undefined;
   }
 }

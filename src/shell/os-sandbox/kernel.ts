@@ -1,6 +1,7 @@
 /** System calls of Linux that neither JavaScript nor the C library offers by name. */
 import { accessSync, closeSync, constants } from "node:fs";
 import { openErrno, openLibc } from "../../base/bun.ts";
+import { requireNoShortage, ShortageError } from "../../base/shortage.ts";
 
 /** The numbers of landlock(7), which are the same on every architecture. */
 const createRuleset = 444;
@@ -29,9 +30,14 @@ export interface Kernel {
   readonly hasSeccomp: boolean;
   /** Whether the system can run a file in memory. */
   readonly canRunFiles: boolean;
-  /** Makes a pipe whose ends block. Programs inherit only the ends that are passed to them. */
+  /**
+   * Makes a pipe whose ends block. Programs inherit only the ends that are passed to them. Throws a
+   * `ShortageError` if descriptors run out.
+   */
   makePipe(): { readonly readEnd: number; readonly writeEnd: number } | undefined;
-  /** Creates a file in memory (memfd_create(2)). */
+  /**
+   * Creates a file in memory (memfd_create(2)). Throws a `ShortageError` if descriptors or memory run out.
+   */
   createFile(name: string): number | undefined;
   /**
    * Creates a ruleset of Landlock from a `struct landlock_ruleset_attr`, and returns its descriptor. Throws
@@ -59,7 +65,7 @@ interface RuleCalls {
 
 /**
  * Returns these calls, or `undefined` on Node, on systems other than Linux, and if the system forbids code
- * made at run time.
+ * made at run time. Throws a `ShortageError` if too little is left to find out what the kernel supports.
  */
 export function openKernel(): Kernel | undefined {
   const calls = openLibc<Calls>({
@@ -78,10 +84,15 @@ export function openKernel(): Kernel | undefined {
     const text = Buffer.from(`${name}\0`);
     const file = calls.memfd_create(text, closeOnExec | executable);
     const descriptor = file >= 0 ? file : calls.memfd_create(text, closeOnExec);
-    if (descriptor < 0) return undefined;
+    if (descriptor < 0) {
+      requireNoShortage(errno?.());
+      return undefined;
+    }
     const apart = calls.fcntl(descriptor, duplicate, minDescriptor);
     closeSync(descriptor);
-    return apart >= 0 ? apart : undefined;
+    // EINVAL too means that the limit of descriptors is too low.
+    if (apart < 0) throw new ShortageError("EMFILE");
+    return apart;
   };
   return {
     landlockAbi: Math.max(0, Number(calls.syscall(createRuleset, null, 0, createVersion))),
@@ -89,13 +100,20 @@ export function openKernel(): Kernel | undefined {
     canRunFiles: canRun(createFile("probe")),
     makePipe() {
       const ends = new Int32Array(2);
-      if (calls.pipe2(ends, closePipeOnExec) < 0) return undefined;
+      if (calls.pipe2(ends, closePipeOnExec) < 0) {
+        requireNoShortage(errno?.());
+        return undefined;
+      }
       return { readEnd: ends[0]!, writeEnd: ends[1]! };
     },
     createFile,
     createRuleset(attributes) {
       const ruleset = Number(calls.syscall(createRuleset, attributes, attributes.length, 0));
-      if (ruleset < 0) throw new Error(`Landlock makes no ruleset (error ${errno?.()})`);
+      if (ruleset < 0) {
+        const reason = errno?.();
+        requireNoShortage(reason);
+        throw new Error(`Landlock makes no ruleset (error ${reason})`);
+      }
       return ruleset;
     },
     grant(ruleset, access, descriptor) {

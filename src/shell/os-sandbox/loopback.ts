@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readSync } from "node:fs";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { requireNoShortage, ShortageError, shortageIn } from "../../base/shortage.ts";
 import type { RequiredCall } from "./encoded-calls.ts";
 import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
@@ -37,8 +38,9 @@ const requestBytes = 40;
 const flagsAt = 16;
 
 /**
- * Makes such a network. Returns `undefined` if the system does not permit this user to. A process makes it,
- * and ends once the worker holds descriptors of the namespaces.
+ * Makes such a network. Returns `undefined` if the system does not permit this user to, and throws a
+ * `ShortageError` if too little is left to find out. A process makes it, and ends once the worker holds
+ * descriptors of the namespaces.
  */
 export function openLoopback(kernel: Kernel, architecture: Architecture): Loopback | undefined {
   const user = currentUser();
@@ -56,12 +58,17 @@ export function openLoopback(kernel: Kernel, architecture: Architecture): Loopba
   maker.on("error", () => {});
   try {
     closeSync(status.writeEnd);
-    if (readSync(status.readEnd, Buffer.alloc(reportBytes)) !== ready.length) return undefined;
+    if (maker.pid === undefined) throw new ShortageError("EAGAIN");
+    const report = Buffer.alloc(reportBytes);
+    const length = readSync(status.readEnd, report);
+    if (length === reportBytes) requireNoShortage(Number(report.readBigInt64LE(8)));
+    if (length !== ready.length) return undefined;
     for (const kind of kinds)
       descriptors.push(openSync(`/proc/${maker.pid}/ns/${kind === "user" ? "user" : "net"}`, "r"));
     return { kinds, descriptors, close: () => closeAll(descriptors) };
-  } catch {
+  } catch (error) {
     closeAll(descriptors);
+    if (shortageIn(error) !== undefined) throw error;
     return undefined;
   } finally {
     closeSync(status.readEnd);

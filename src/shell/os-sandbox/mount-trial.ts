@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, readFileSync } from "node:fs";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { shortageIn } from "../../base/shortage.ts";
 import { makeImage } from "./image.ts";
 import type { Kernel } from "./kernel.ts";
 import { buildLauncher, encodeCovers } from "./launcher.ts";
@@ -56,7 +57,9 @@ function canLaunch(
   try {
     // The launcher expects some descriptors as 3 and 4.
     const stdio = ["ignore", "ignore", "ignore", image, image, ...inherited] as const;
-    return spawnSync(`/proc/self/fd/${image}`, { cwd: "/", env: {}, stdio: [...stdio] }).status === 0;
+    const { status, error } = spawnSync(`/proc/self/fd/${image}`, { cwd: "/", env: {}, stdio: [...stdio] });
+    if (shortageIn(error) !== undefined) throw error;
+    return status === 0;
   } finally {
     closeSync(image);
   }

@@ -3,7 +3,8 @@
  * domain.
  */
 import { closeSync } from "node:fs";
-import { openLibc } from "../../base/bun.ts";
+import { openErrno, openLibc } from "../../base/bun.ts";
+import { requireNoShortage } from "../../base/shortage.ts";
 
 interface TextCalls {
   syscall(number: number, name: Uint8Array, flags: number): number;
@@ -41,7 +42,8 @@ const text = (value: string) => Buffer.from(`${value}\0`);
 
 /**
  * Makes such a mount of proc(5), attached nowhere, and returns its descriptor; `undefined` for users without
- * that right, before Linux 5.8, and if the C library cannot be called.
+ * that right, before Linux 5.8, and if the C library cannot be called. Throws a `ShortageError` if too little
+ * is left to find out.
  */
 export function makeProcMount(): number | undefined {
   const texts = openLibc<TextCalls>({ syscall: { args: ["i64", "ptr", "i64"], returns: "i64" } });
@@ -49,15 +51,21 @@ export function makeProcMount(): number | undefined {
     syscall: { args: ["i64", "i64", "i64", "ptr", "ptr", "i64"], returns: "i64" },
   });
   const numbers = openLibc<NumberCalls>({ syscall: { args: ["i64", "i64", "i64", "i64"], returns: "i64" } });
+  const errno = openErrno();
   if (texts === undefined || settings === undefined || numbers === undefined) return undefined;
   const context = Number(texts.syscall(openContext, text("proc"), closeOnExec));
-  if (context < 0) return undefined;
+  if (context < 0) {
+    requireNoShortage(errno?.());
+    return undefined;
+  }
   try {
     const set = settings.syscall(configure, context, setText, text("hidepid"), text("ptraceable"), 0);
     const made = settings.syscall(configure, context, create, null, null, 0);
     if (set < 0 || made < 0) return undefined;
     const mount = Number(numbers.syscall(makeMount, context, closeOnExec, plain));
-    return mount < 0 ? undefined : mount;
+    if (mount >= 0) return mount;
+    requireNoShortage(errno?.());
+    return undefined;
   } finally {
     closeSync(context);
   }

@@ -1,6 +1,7 @@
 /** Starts programs: the only file that calls execa. */
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
+import { shortageIn } from "../../base/shortage.ts";
 import type { Environment } from "./environment.ts";
 import { HeadBuffer } from "./head-buffer.ts";
 import { HeadTailBuffer } from "./head-tail-buffer.ts";
@@ -97,8 +98,8 @@ async function prepare(program: Program, launcher: Launcher | undefined): Promis
   requireDescriptors();
   try {
     return (await launcher?.(program)) ?? { ...program, [Symbol.dispose]() {} };
-  } catch {
-    throw new StartFailure("not-confined");
+  } catch (error) {
+    throw new StartFailure(shortageIn(error) === undefined ? "not-confined" : "exhausted");
   }
 }
 
@@ -181,7 +182,5 @@ function requireDescriptors(): void {
 function problemOf(code: string | undefined): StartProblem {
   if (code === "ENOENT" || code === "ENOTDIR") return "missing";
   if (code === "E2BIG") return "too-long";
-  return code !== undefined && passing.has(code) ? "exhausted" : "not-executable";
+  return shortageIn({ code }) === undefined ? "not-executable" : "exhausted";
 }
-
-const passing = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
