@@ -54,7 +54,7 @@ export interface PrintedCall {
 /** Calls one function. Throws a `UsageError` or a `CallFailed`. */
 export async function runCall(command: CallCommand, isTerminal: boolean): Promise<PrintedCall> {
   const payload = parsePayload(command);
-  const log = stderrLog(command.logLevel === "info" ? "error" : command.logLevel);
+  const log = stderrLog(levelOf(command));
   const isText = isTerminal && !command.isJson;
   // Drawing is loaded for people only.
   const terminal = isText ? await import("./terminal/draw.ts") : undefined;
@@ -89,6 +89,12 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   if (drawn !== undefined && notes.length > 0)
     return { status, text: `${drawn}[read ${notes.join(", ")}]\n` };
   return { status, text: drawn ?? `${JSON.stringify(answer, null, 2)}\n` };
+}
+
+/** Returns the level of the log. With `--config`, it shows the warnings about the configuration. */
+function levelOf({ logLevel, configFile }: CallCommand): CallCommand["logLevel"] {
+  if (logLevel !== "info") return logLevel;
+  return configFile === undefined ? "error" : "warn";
 }
 
 interface ShownOptions {

@@ -51,6 +51,10 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       requireNamedBase(options);
       warnAbout(config, options.log);
       const { readOnly } = options;
+      if (config.commands !== null) {
+        const { requireUsableValues } = await import("../shell/usable-values.ts");
+        await requireUsableValues(config.commands, { source: options.config.source, below: "commands" });
+      }
       const hasCommands = offersCommands(config, options);
       const coder = await openCoder(config, {
         ...options,
@@ -81,11 +85,14 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       meanings: shellMeanings,
     },
     async open(options) {
-      const [{ loadShellConfig }, { openShell }] = await Promise.all([
+      const [{ loadShellConfig }, { openShell }, { requireUsableValues }] = await Promise.all([
         import("../shell/config.ts"),
         import("../shell/services.ts"),
+        import("../shell/usable-values.ts"),
       ]);
-      return await openShell(loadShellConfig(options), options);
+      const config = loadShellConfig(options);
+      await requireUsableValues(config, { source: options.config.source });
+      return await openShell(config, options);
     },
   },
 };

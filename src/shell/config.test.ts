@@ -48,7 +48,6 @@ describe("refuses, with file, key and reason", () => {
     ["allowlist: null", "c.yaml: allowlist is null; expected an array"],
     ["max_timeout_ms: -1", "c.yaml: max_timeout_ms is -1; expected a whole number"],
     ["fs: {host_root: /, denylist_paths: [etc]}", 'c.yaml: fs.denylist_paths holds "etc"'],
-    ["fs: {host_root: /}\nprogram_folders: [bin]", 'c.yaml: program_folders holds "bin"'],
   ];
   test.each(cases)("%j", async (text, sentence) => {
     expect(await refusal(text)).toStartWith(sentence);

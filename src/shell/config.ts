@@ -306,11 +306,8 @@ export function crossCheck(config: ShellConfig, where: string): ShellConfig {
       "fs.host_root is null and fs.allow_unjailed is false; set fs.host_root (or --base-path) to the folder to serve, or fs.allow_unjailed to true to serve the whole host",
     );
   }
-  const relative = [
-    ...fs.denylist_paths.map((path) => ["fs.denylist_paths", path] as const),
-    ...config.program_folders.map((path) => ["program_folders", path] as const),
-  ].find(([, path]) => !path.startsWith("/"));
+  const relative = fs.denylist_paths.find((path) => !path.startsWith("/"));
   if (relative !== undefined)
-    throw refuse(`${relative[0]} holds ${JSON.stringify(relative[1])}; write an absolute path`);
+    throw refuse(`fs.denylist_paths holds ${JSON.stringify(relative)}; write an absolute path`);
   return config;
 }

@@ -101,7 +101,7 @@ test("a working folder that is not there keeps no worker from starting", () => {
 test.each(["relative", "/missing/folder"])("writable_folders holds no %s", (path) => {
   const wrong = { ...config, os_sandbox: "best" as const, writable_folders: [path] };
   expect(() => openConfinement(wrong, defaults)).toThrow(
-    `writable_folders holds "${path}"; write the absolute path of a folder that is there`,
+    `holds "${path}"; write the absolute path of a folder that is there`,
   );
 });
 

@@ -261,13 +261,12 @@ function rootOf({ fs, working_dir }: ShellConfig): string[] {
   }
 }
 
-function canonicalFolder(path: string): string {
+/** Returns the canonical path of one of `writable_folders`. Throws a `ConfigError` if it is not there. */
+export function canonicalFolder(path: string): string {
   try {
     if (isAbsolute(path)) return realpathSync(path);
   } catch {
     // A missing folder gets the same error as a relative path.
   }
-  throw new ConfigError(
-    `writable_folders holds ${JSON.stringify(path)}; write the absolute path of a folder that is there`,
-  );
+  throw new ConfigError(`holds ${JSON.stringify(path)}; write the absolute path of a folder that is there`);
 }

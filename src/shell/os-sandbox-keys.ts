@@ -14,7 +14,7 @@ const limits = {
   ),
   memory_bytes: Limit(16 * gibibyte, 2 ** 50, "Bytes of memory that one process may write (RLIMIT_DATA)."),
   file_bytes: Limit(8 * gibibyte, 2 ** 50, "Bytes of a file that a command writes."),
-  open_files: Limit(4096, 1_048_576, "Files that one process may hold open."),
+  open_files: Limit(4096, 1_048_576, "Files that one process may hold open, at least 16."),
   processes: Limit(
     1024,
     1_000_000,

@@ -52,7 +52,8 @@ export function createPolicy(
 /** Patterns that are known to compile, so compiling them can wait until after the first answers. */
 const publishedPatterns: ReadonlySet<string> = new Set([...defaultDenylist, ...confinedDenylist]);
 
-function compilePattern(source: string, regex: RegexEngine): DenylistPattern {
+/** Compiles a pattern, or promises to if it is a published one. Throws a `ConfigError` if that fails. */
+export function compilePattern(source: string, regex: RegexEngine): DenylistPattern {
   let compiled = publishedPatterns.has(source) ? undefined : compileOrThrow(source, regex);
   return {
     source,
@@ -69,7 +70,7 @@ function compileOrThrow(source: string, { runtime }: RegexEngine): Regex {
     return runtime.compile(source);
   } catch (error) {
     if (error instanceof PatternError)
-      throw new ConfigError(`denylist_patterns holds ${JSON.stringify(source)}: ${error.message}`);
+      throw new ConfigError(`holds ${JSON.stringify(source)}: ${error.message}`);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Log } from "../base/log/log.ts";
 import type { OpenOptions, RequestRules, Runtime, Services } from "../calls/contract/definition.ts";
@@ -8,7 +8,6 @@ import { ConfigError } from "../config/file.ts";
 import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import { type GuardedFinder, openGuardedFinder } from "../filesystem/jail/guarded-paths.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
-import { GlobError } from "../text/globs/glob-set.ts";
 import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
 import { openCommandEnvironment } from "./command-environment.ts";
 import { describeCommands, describeReadOnly, type RootNames, writtenFolders } from "./command-rules.ts";
@@ -30,7 +29,6 @@ import type { SpawnOptions } from "./programs/start.ts";
 import type { Escaped } from "./programs/subreaper.ts";
 import { holdFolder, type WorkingFolder } from "./programs/working-folder.ts";
 import { shellNarrowerOf } from "./scoped-services.ts";
-import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 import { temporaryParent } from "./start-refusals.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
@@ -69,8 +67,8 @@ export async function openShell(
   const runtimeOptions = readRuntimeOptions(environment);
   const regex = createRegexEngine(runtimeOptions);
   const writable = tree?.writable ?? (root === undefined ? [] : [root]);
-  requirePatterns(config, writable, regex);
   const profile = shellProfileOf(config, opening.mode === "mcp");
+  if (tree === undefined && profile.relative_paths) requireWorkingFolder(config, opening);
   const fs = tree
     ? openFsOver(tree)
     : await openFsServices(config, { regex, opening, profile, runtimeOptions, environment, log });
@@ -145,18 +143,28 @@ const recordsOf = ({ journal, audit }: FsServices): Partial<Services> => ({
 const warnOf = (escaped: Escaped, log: Log): void =>
   log.warn("a program has left its session and goes on", { ...escaped });
 
-/** Refuses patterns and globs that do not compile, before anything is created. */
-function requirePatterns(config: ShellConfig, writable: readonly string[], regex: RegexEngine): void {
-  createPolicy(config, config.denylist_patterns, writable, regex);
-  try {
-    compileSnapshotGlobs(config.snapshot);
-  } catch (error) {
-    if (error instanceof GlobError) throw new ConfigError(`snapshot: ${error.message}`, "snapshot");
-    throw error;
-  }
-}
-
 const folderOf = ({ working_dir }: ShellConfig, byDefault = "."): string => resolve(working_dir ?? byDefault);
+
+/** In the profile `contract` the worker starts, and refuses each command, like 0.3.5. */
+function requireWorkingFolder(
+  { working_dir: path }: ShellConfig,
+  { config }: Pick<ShellOpenOptions, "config">,
+): void {
+  if (path === null) return;
+  const place = `${config?.source ?? "defaults"}: working_dir ${JSON.stringify(path)}`;
+  try {
+    if (statSync(path).isDirectory()) return;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const isMissing = code === "ENOENT" && !path.startsWith("/");
+    const base = isMissing ? `, in ${process.cwd()}, where this process runs` : "";
+    throw new ConfigError(
+      `${place} cannot be reached (${code}${base}); write the path of a folder that is there`,
+      "working_dir",
+    );
+  }
+  throw new ConfigError(`${place} is not a folder; write the path of one`, "working_dir");
+}
 
 interface StartOptions {
   readonly profile: ShellProfile;

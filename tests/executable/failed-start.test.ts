@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type Artifacts, installArtifacts } from "./artifacts.ts";
@@ -20,6 +20,11 @@ beforeAll(async () => {
     );
   config("page-taken.yaml", { review: { port } });
   config("page-free.yaml", { review: { port: 0 } });
+  config("wrong-commands.yaml", { commands: { denylist_patterns: ["("] } });
+  writeFileSync(
+    join(artifacts.folder, "wrong-shell.yaml"),
+    "fs: { host_root: base }\nworking_dir: nowhere\n",
+  );
   config("no-audit.yaml", { review: { port: 0 }, audit: { file: "absent/audit.jsonl" } });
 });
 
@@ -40,12 +45,23 @@ const starts: readonly (readonly [string, string])[] = [
   ["mcp --review --config no-audit.yaml", "audit"],
   ["review --port TAKEN --config page-free.yaml", "--port cannot listen"],
   ["review --config no-audit.yaml", "audit"],
+  [
+    "call coder::info {} --config wrong-commands.yaml",
+    "FOLDER/wrong-commands.yaml: commands.denylist_patterns",
+  ],
+  [
+    "--engine embedded:0 --config wrong-commands.yaml",
+    "FOLDER/wrong-commands.yaml: commands.denylist_patterns",
+  ],
+  ["mcp --config wrong-commands.yaml", "FOLDER/wrong-commands.yaml: commands.denylist_patterns"],
+  ["mcp --worker shell --config wrong-shell.yaml", 'FOLDER/wrong-shell.yaml: working_dir "nowhere"'],
 ];
 
 describe.each(["executable", "bundle"] as const)("the %s ends with 1", (name) => {
   test.each(starts)("%s", async (line, sentence) => {
     const { folder, [name]: artifact } = artifacts;
-    const withPort = (text: string) => text.replaceAll("TAKEN", String(port));
+    const withPort = (text: string) =>
+      text.replaceAll("TAKEN", String(port)).replaceAll("FOLDER", realpathSync(folder));
     const { PATH = "" } = process.env;
     const env = {
       PATH,

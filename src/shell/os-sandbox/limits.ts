@@ -14,6 +14,9 @@ export interface CommandLimits {
   readonly processes: number;
 }
 
+/** The lowest limit of open files that lets launchers, and then usual programs, start. */
+export const minOpenFiles = 16;
+
 /** RLIMIT_*, the same on x64 and arm64. */
 const resources = {
   cpu_seconds: 0,
