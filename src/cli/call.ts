@@ -262,6 +262,7 @@ async function callHere(
     await finishRecovery(runtime);
     const invoke = createInvoke(runtime, log, { running });
     const outcome = await invoke(definition, payload, { author: localUser(), onFiles });
+    if (isEmptyJournal(definition.id, payload, outcome)) process.stderr.write(`coder: ${elsewhere}\n`);
     if (isEndOfJournal(definition.id, outcome)) {
       const hasOwnRoots = command.folders === undefined && runtime.serves.roots !== undefined;
       process.stderr.write(
@@ -294,6 +295,17 @@ async function endInterrupted(running: RunningCalls, { signal, status }: Interru
 async function finishRecovery({ recovered = [], sweep }: Runtime): Promise<void> {
   for (const sentence of recovered) process.stderr.write(`coder: ${sentence}\n`);
   if (recovered.length > 0) await sweep?.().catch(() => {});
+}
+
+/** The journal of a service is often not that of the person at the terminal. */
+const elsewhere =
+  "this journal is empty; a server that runs as another user, or with another XDG_STATE_HOME or journal.dir, keeps its own: to see that, run this as its user, with its XDG_STATE_HOME and its --config";
+
+function isEmptyJournal(id: string, payload: unknown, outcome: CallOutcome): boolean {
+  if (id !== "coder::checkpoints" || "error" in outcome || !isObject(payload)) return false;
+  const { checkpoints } = outcome.answer as { readonly checkpoints?: readonly unknown[] };
+  const isFiltered = ["before_seq", "path", "by", "seq"].some((field) => Object.hasOwn(payload, field));
+  return checkpoints?.length === 0 && !isFiltered;
 }
 
 /** Returns whether a call has found nothing more in the journal, so that another may have what is missing. */

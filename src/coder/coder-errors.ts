@@ -1,3 +1,7 @@
+/** The hint for people at a terminal who are not the user of the server. */
+const ownJournals =
+  " A server that runs as another user, or with another XDG_STATE_HOME or `journal.dir`, keeps its own journal.";
+
 /** The refusals of `coder::*` alone. */
 import { renderAuthor } from "../base/author.ts";
 import { quoteShort, Refusal } from "../base/errors.ts";
@@ -172,8 +176,9 @@ export const refuseCoder = {
     new Refusal(
       "bad-input",
       missing === undefined
-        ? "This folder has no journal, so nothing is recorded here and nothing can be undone. `coder mcp` starts one with its first change, and other workers if the user sets the key `journal` in the configuration."
-        : `No journal is kept, because ${missing.reason}, so nothing is recorded and nothing can be undone. Ask the user to set ${missing.isByConfiguration ? "it higher" : "`journal.dir` in the configuration to a folder outside of what is served, which coder can write to"}.`,
+        ? "The state folder of this user holds no journal of this folder, so nothing is recorded here and nothing can be undone. `coder mcp` starts one with its first change, and other workers if the user sets the key `journal` in the configuration." +
+            ownJournals
+        : `No journal is kept here, because ${missing.reason}, so nothing is recorded and nothing can be undone. Ask the user to set ${missing.isByConfiguration ? "it higher" : "`journal.dir` in the configuration to a folder outside of what is served, which coder can write to"}.${missing.isByConfiguration ? "" : ownJournals}`,
     ),
 
   otherJournal: (): Refusal =>

@@ -60,18 +60,18 @@ test("a journal that is requested and cannot be written keeps the worker from st
 
 test.each([
   [
-    "the state folder would lie in the folder that is served, where calls could reach it",
+    "the state folder of this user would lie in the folder that is served, where calls could reach it",
     () => ({ XDG_STATE_HOME: join(base, "state") }),
   ],
   [
-    "the state folder holds the folder that is served",
+    "the state folder of this user holds the folder that is served",
     () => {
       symlinkSync(dirname(base), join(base, "coder"));
       return { XDG_STATE_HOME: base };
     },
   ],
-  ["neither XDG_STATE_HOME nor HOME is set", () => ({})],
-  ["the state folder cannot be reached (ENOTDIR)", () => ({ XDG_STATE_HOME: "/dev/null" })],
+  ["neither XDG_STATE_HOME nor HOME is set to an absolute path", () => ({ HOME: "relative" })],
+  ["the state folder of this user cannot be reached (ENOTDIR)", () => ({ XDG_STATE_HOME: "/dev/null" })],
 ])(
   "a journal that is kept by default and cannot be is a warning, and undo says why: %s",
   async (why, environment) => {
@@ -83,7 +83,7 @@ test.each([
     const undone = await createInvoke(coder, log)(functions.find(({ id }) => id === "coder::undo")!, {});
     expect(undone).toMatchObject({
       error: expect.stringContaining(
-        `No journal is kept, because ${why}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder outside of what is served, which coder can write to.`,
+        `No journal is kept here, because ${why}, so nothing is recorded and nothing can be undone. Ask the user to set \`journal.dir\` in the configuration to a folder outside of what is served, which coder can write to.`,
       ),
     });
     await coder.close();
@@ -100,7 +100,7 @@ test("a journal that the user has turned off says so", async () => {
   const undone = await createInvoke(coder, log)(functions.find(({ id }) => id === "coder::undo")!, {});
   expect(undone).toMatchObject({
     error: expect.stringContaining(
-      "No journal is kept, because the configuration sets `journal.max_records` to 0, so nothing is recorded and nothing can be undone. Ask the user to set it higher.",
+      "No journal is kept here, because the configuration sets `journal.max_records` to 0, so nothing is recorded and nothing can be undone. Ask the user to set it higher.",
     ),
   });
   await coder.close();

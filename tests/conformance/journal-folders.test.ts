@@ -72,12 +72,21 @@ test.each([
   expect((await run(...shown.split(" "))).code).toBe(0);
 });
 
+test("an empty journal is listed with a hint at those of other users", async () => {
+  writeFileSync(join(here, "empty.yaml"), JSON.stringify({ base_path: join(here, "gamma"), journal: {} }));
+  const { code, stdout, stderr } = await run("checkpoints", "--config", "empty.yaml");
+  expect([code, JSON.parse(stdout).checkpoints]).toEqual([0, []]);
+  expect(stderr).toContain("coder: this journal is empty; a server that runs as another user");
+});
+
 test("a folder that shares nothing with a journal has none", async () => {
   await record("alpha/a.txt", both);
   const { code, stderr } = await run("checkpoints", "--base-path", "gamma");
   expect([code, JSON.parse(stderr).message]).toEqual([
     1,
-    expect.stringContaining("This folder has no journal, so nothing is recorded here"),
+    expect.stringContaining(
+      "The state folder of this user holds no journal of this folder, so nothing is recorded here",
+    ),
   ]);
 });
 

@@ -489,7 +489,9 @@ describe("where no state folder can be made", () => {
     expect(info).not.toContain("/dev/null");
     const undone = await connected.call("coder_undo", {});
     expect(undone.isError).toBe(true);
-    expect(textOf(undone)).toMatch(/No journal is kept, because the state folder .* `journal\.dir`/);
+    expect(textOf(undone)).toMatch(
+      /No journal is kept here, because the state folder of this user .* `journal\.dir`/,
+    );
   });
 
   test("transactions, plans and patches keep their records in a private temporary folder", async () => {

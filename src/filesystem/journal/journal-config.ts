@@ -89,7 +89,7 @@ export function locateState({
   const isRequested = config !== null && config.max_records > 0 && !isReadOnly;
   const none = config === null && byDefault && !isReadOnly ? log.warn : log.info;
   if (dir === undefined) {
-    const missing = "neither XDG_STATE_HOME nor HOME is set";
+    const missing = "neither XDG_STATE_HOME nor HOME is set to an absolute path";
     if (isRequested) throw noJournal(missing);
     none("no state is kept", { reason: missing });
     return { missing };
@@ -104,11 +104,11 @@ export function locateState({
     const reason = `the state folder ${folder.location} cannot be made (${code})${cause}`;
     if (isRequested) throw noJournal(reason);
     log.warn("no state is kept", { reason });
-    return { missing: `the state folder cannot be made (${code})` };
+    return { missing: `the state folder of this user cannot be made (${code})` };
   } catch (error) {
     if (!(error instanceof StateFolderError) || isRequested || config?.dir !== undefined) throw error;
     none("no state is kept", { reason: error.message });
-    return { missing: `the state folder ${error.reason}` };
+    return { missing: `the state folder of this user ${error.reason}` };
   }
 }
 
