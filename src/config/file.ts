@@ -159,8 +159,13 @@ export async function parseForeignYaml(text: string): Promise<{ value?: unknown;
   }
 }
 
-const notYaml = (source: string, error: Error): ConfigError =>
-  new ConfigError(`${source}: is not YAML: ${firstLine(error)}`);
+function notYaml(source: string, error: Error & { readonly code?: string }): ConfigError {
+  if (error.code === "MULTIPLE_DOCS")
+    return new ConfigError(`${source}: holds several documents of YAML; keep one, without a line of ---`);
+  if (/^Alias resolution is disabled/.test(error.message))
+    return new ConfigError(`${source}: has an alias (*name), which is not supported; repeat the value`);
+  return new ConfigError(`${source}: is not YAML: ${firstLine(error)}`);
+}
 
 /** Returns the first line of a message, which the parser ends with a colon before the lines of the file. */
 const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!.replace(/:$/, "");

@@ -276,6 +276,10 @@ describe("misuse names the flag", () => {
     ["mcp --http 127.0.0.1.evil.example:1", "needs a bearer token"],
     ["mcp --http 1 --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
     ["--engine embedded --token short", "--token (or CODER_TOKEN) needs at least 16 characters"],
+    [
+      "mcp --http 1 --token абвгдежзийклмнопрст",
+      "--token (or CODER_TOKEN) has a blank or a character that no header can carry",
+    ],
     ["--token 0123456789abcdef", "--token only goes with --http, --engine embedded or review"],
     ["--http 1", "--http only goes with mcp"],
     ["--read-only=no", "--read-only takes no value"],
@@ -301,6 +305,14 @@ describe("misuse names the flag", () => {
   test.each(cases)("%s", (line, sentence) => {
     expect(() => parse(line)).toThrow(UsageError);
     expect(() => parse(line)).toThrow(sentence);
+  });
+
+  test("a token that no client can send is refused, from the environment too", () => {
+    for (const token of ["sixteen-letters-x ", "with a blank inside", "абвгдежзийклмнопрст"])
+      expect(() => parse("mcp --http 1", { CODER_TOKEN: token })).toThrow(
+        "a character that no header can carry",
+      );
+    expect(parse("mcp --http 1", { CODER_TOKEN: "0123456789+/=.~_-!" })).toMatchObject({ name: "mcp" });
   });
 
   test("CODER_LOG is checked like the flag", () => {

@@ -538,6 +538,10 @@ function parseToken(line: CommandLine): string | undefined {
   const token = valueFor(line, "token");
   if (token !== undefined && token.length < minTokenCharacters)
     throw new UsageError(`${renderFlag("token")} needs at least ${minTokenCharacters} characters`);
+  if (token !== undefined && !/^[!-~]+$/.test(token))
+    throw new UsageError(
+      `${renderFlag("token")} has a blank or a character that no header can carry; use letters, digits and signs of ASCII, such as the output of openssl rand -hex 32`,
+    );
   return token;
 }
 

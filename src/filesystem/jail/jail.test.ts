@@ -132,7 +132,7 @@ describe("what keeps the worker from starting is said in one sentence", () => {
   test("no folder", () => {
     using sandbox = new JailFixture({ "a.txt": "" });
     expect(reason({ basePath: sandbox.at("../nothing") })).toMatch(
-      /^base_path ".*nothing" cannot be reached \(ENOENT\)\.$/,
+      /^base_path ".*nothing" cannot be reached \(ENOENT\)\. Make the folder/,
     );
     expect(reason({ basePath: sandbox.at("a.txt") })).toMatch(/is a file; name a folder/);
     expect(reason({ basePath: "/proc/self" })).toMatch(/lies in a file system without files/);

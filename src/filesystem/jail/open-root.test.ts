@@ -48,8 +48,18 @@ test("a file is refused as one", () => {
 });
 
 test("a path that leads nowhere is refused, by the name of its root", () => {
-  expect(() => open("none")).toThrow(`base_path ${quoted("none")} cannot be reached (ENOENT).`);
+  expect(() => open("none")).toThrow(
+    `base_path ${quoted("none")} cannot be reached (ENOENT). Make the folder, or write the path of another.`,
+  );
   expect(() => open("none", "neither")).toThrow(
     `The path ${quoted("none")} of the root "none" cannot be reached (ENOENT).`,
   );
+});
+
+test.each([
+  ["~/project", "`~` is not expanded; write the whole path."],
+  ["${HOME:/srv}", "`${NAME:default}` works in the file of an iii engine only."],
+  ["relative/missing", "It is relative to "],
+])("base_path %s is refused with advice", (path, advice) => {
+  expect(() => openJail({ basePath: path, deny })).toThrow(advice);
 });

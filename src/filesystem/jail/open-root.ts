@@ -1,6 +1,6 @@
 /** Opens one folder that callers can reach: the base, or a root among several. */
 import { realpathSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { compileGlobSet, type GlobSet } from "../../text/globs/glob-set.ts";
 import { type Backend, type BaseName, onlyBase } from "./backend.ts";
 import { holdByCurrentDirectory } from "./current-directory.ts";
@@ -109,9 +109,19 @@ function canonicalBase(path: string, what: string): string {
     reason = reasonAgainstServing(base);
     if (reason === undefined) return base;
   } catch (error) {
-    throw new Error(`${what} cannot be reached (${errnoOf(error) ?? "unknown"}).`);
+    throw new Error(`${what} cannot be reached (${errnoOf(error) ?? "unknown"}).${adviceOn(path)}`);
   }
   throw new Error(`${what} ${reason}`);
+}
+
+/** Returns a sentence on what a path most likely was meant to be, after a blank. */
+function adviceOn(path: string): string {
+  if (path.startsWith("~")) return " `~` is not expanded; write the whole path.";
+  if (path.includes("${"))
+    return " A variable is written as `${NAME}`; `${NAME:default}` works in the file of an iii engine only.";
+  if (!isAbsolute(path))
+    return ` It is relative to ${process.cwd()}; write a whole path, or make the folder.`;
+  return " Make the folder, or write the path of another.";
 }
 
 function reasonAgainstServing(base: string): string | undefined {
