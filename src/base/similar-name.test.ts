@@ -5,6 +5,8 @@ test.each([
   ["serch", ["search", "tree"], "search"],
   ["searchfiles", ["tree", "search"], "search"],
   ["b", ["a"], undefined],
+  ["mpc", ["setup", "mcp", "call"], "mcp"],
+  ["setpu", ["mcp", "setup", "call"], "setup"],
   ["copy", ["move", "tree"], undefined],
   ["x".repeat(100), ["search"], undefined],
 ])("%s among %j is %s", (name, names, meant) => {

@@ -24,7 +24,10 @@ export function nearestFileName(name: string, names: readonly string[]): string 
 /** Returns the name among `names` that is most similar to `name`, if any is similar. */
 export function maxSimilar(name: string, names: readonly string[]): string | undefined {
   const ranked = (name.length > maxNameLength ? [] : names)
-    .map((candidate) => ({ candidate, edits: distance(name, candidate) }))
+    .map((candidate) => ({
+      candidate,
+      edits: isExchanged(name, candidate) ? 1 : distance(name, candidate),
+    }))
     .filter(
       ({ candidate, edits }) =>
         edits < candidate.length && edits <= Math.max(1, Math.floor(candidate.length / 3)),

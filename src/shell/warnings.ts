@@ -79,7 +79,7 @@ const missingIn = ({ allowlist, program_folders: folders }: ShellConfig): string
 
 /** Limits that make little sense as zero. */
 const zeros = {
-  max_timeout_ms: "the time of every command is up as soon as it starts",
+  max_timeout_ms: "every command is ended at once, and keeps what it has changed until then",
   max_output_bytes: "commands show no output",
 } as const;
 

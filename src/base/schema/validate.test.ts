@@ -128,6 +128,15 @@ test("an unknown key is refused where asked for", () => {
   );
 });
 
+test("further unknown keys are named, up to four", () => {
+  const schema = Type.Object({ a: UInt32({ default: 1 }) });
+  const refused = (value: object) => () => validate(schema, value, { unknownKeys: "refuse" });
+  expect(refused({ b: 1, c: 1 })).toThrow("b is not a known key, and neither is c; the keys are a");
+  expect(refused({ b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 })).toThrow(
+    "and neither is c, d, e, f and 1 more; the",
+  );
+});
+
 test("a default is a fresh value for each call", () => {
   const schema = Type.Object({ list: Type.Array(Type.String(), { default: [] }) });
   const [first, second] = [read(schema, {}), read(schema, {})] as { list: string[] }[];

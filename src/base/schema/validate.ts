@@ -156,16 +156,21 @@ const acceptsNull = (property: TSchema): boolean =>
   property[Kind] === "Union" && property["anyOf"].some((variant: TSchema) => variant[Kind] === "Null");
 
 function refuseUnknownKeys(schema: TObject, given: Record<string, unknown>, field: string): void {
-  for (const key of Object.keys(given)) {
-    if (Object.hasOwn(schema.properties, key)) continue;
-    const keys = Object.keys(schema.properties);
-    const meant = maxSimilar(key, keys);
-    throw new Mismatch(
-      pathOf(field, key),
-      `is not a known key; ${meant === undefined ? "the" : `did you mean ${meant}? The`} keys are ${keys.join(", ")}`,
-    );
-  }
+  const [first, ...others] = Object.keys(given).filter((key) => !Object.hasOwn(schema.properties, key));
+  if (first === undefined) return;
+  const keys = Object.keys(schema.properties);
+  const meant = maxSimilar(first, keys);
+  const named = others.slice(0, maxUnknownNamed).map((key) => pathOf(field, key));
+  const more = others.length > named.length ? ` and ${others.length - named.length} more` : "";
+  const also = named.length === 0 ? "" : `, and neither is ${named.join(", ")}${more}`;
+  throw new Mismatch(
+    pathOf(field, first),
+    `is not a known key${also}; ${meant === undefined ? "the" : `did you mean ${meant}? The`} keys are ${keys.join(", ")}`,
+  );
 }
+
+/** Maximum further unknown keys that an error names. */
+const maxUnknownNamed = 4;
 
 function* checkArray(
   schema: TArray,

@@ -3,7 +3,7 @@
  * schema and the dictionary of errors. They are committed, and the check fails if they differ from the
  * result.
  */
-import { Kind, type TObject } from "@sinclair/typebox";
+import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import { type JsonValue, renderSchema, sortKeys } from "../../base/schema/json-schema.ts";
 import type { FunctionDefinition, WorkerDefinition } from "../contract/definition.ts";
 import { argumentParts } from "./arguments-page.ts";
@@ -107,16 +107,37 @@ function renderConfiguration(schema: TObject): string {
 function renderKeys(schema: TObject, group: string): string[] {
   return Object.entries(schema.properties).flatMap(([name, key]) => {
     if (key[Kind] === "Object") return renderKeys(key as TObject, `${group}${name}.`);
-    const bounds = "minimum" in key ? `${key["minimum"]} to ${key["maximum"]}` : "";
-    return row(
+    const own = row(
       `\`${group}${name}\``,
       renderType(key),
       `\`${JSON.stringify(key.default)}\``,
-      bounds,
+      boundsOf(key),
       key.description ?? "",
     );
+    return [own, ...objectsIn(key).flatMap((object) => renderBounded(object, `${group}${name}`))];
   });
 }
+
+/** Returns the bounds of a number, also of one beside null. */
+function boundsOf(key: TSchema): string {
+  const options: readonly TSchema[] = key["anyOf"] ?? [key];
+  const bounded = options.find((option) => "minimum" in option);
+  return bounded === undefined ? "" : `${bounded["minimum"]} to ${bounded["maximum"]}`;
+}
+
+/** Renders a row for each number in a mapping whose meaning its key describes. */
+const renderBounded = (schema: TObject, place: string): string[] =>
+  Object.entries(schema.properties)
+    .filter(([, key]) => boundsOf(key) !== "" && key.description === undefined)
+    .map(([name, key]) =>
+      row(
+        `\`${place}.${name}\``,
+        renderType(key),
+        renderDefault(key),
+        boundsOf(key),
+        `In the mapping \`${place}\`.`,
+      ),
+    );
 
 function renderErrors({ introduction, meanings }: WorkerDefinition["errors"]): string {
   const rows = Object.entries(meanings).map(([code, meaning]) => row(code, meaning));
