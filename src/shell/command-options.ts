@@ -55,7 +55,7 @@ const CommandOptions = Type.Object(optionFields);
 export type CommandOptions = Static<typeof CommandOptions>;
 
 /** The options of a start, and the resources held for it until the command has started. */
-export interface HeldOptions extends Disposable, Pick<BegunCommand, "findMade"> {
+export interface HeldOptions extends Disposable, Pick<BegunCommand, "findUnguarded"> {
   readonly options: SpawnOptions;
   /** The host path of the folder that the command starts in, if that is served. */
   readonly at: string | undefined;
@@ -72,7 +72,7 @@ export function holdOptions(
   const named = cwd ?? (fs.jail.scope ? "." : startFolder);
   const folder = named === undefined ? undefined : admitStart(named, fs.jail, startFolder);
   const { environment, watch } = spawnOptions;
-  const { launcher, findMade } = beginCommand();
+  const { launcher, findUnguarded } = beginCommand();
   const kept =
     most === undefined
       ? { maxOutputBytes: spawnOptions.maxOutputBytes }
@@ -94,7 +94,7 @@ export function holdOptions(
       live: onOutput,
     },
     at: folder && fs.jail.hostPath(folder.path),
-    findMade,
+    findUnguarded,
     [Symbol.dispose]: () => folder?.[Symbol.dispose](),
   };
 }

@@ -75,7 +75,7 @@ export function describeCommands({
       : `The kernel does not keep files from commands: they read and write whatever the user can, inside and outside of ${roots === undefined ? "the served folder" : "the roots"}.${undo}`,
     ...(isKept && hidden.length > 0
       ? [
-          `Hidden from commands, which do not find their content: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged, and shows what was committed of it.`,
+          `Hidden from commands, which do not find their content: ${listNames(hidden, maxHidden)}. Git takes a tracked one for unchanged, and shows what was committed of it.${confined.keepsFiles ? " One that another program creates or replaces while a command runs is not hidden from it: the answer names it." : ""}`,
         ]
       : []),
     networkLines[confined?.network ?? "full"],

@@ -1,7 +1,8 @@
 /** Confines commands by the rules of the kernel, as configured. */
-import { realpathSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { type BigIntStats, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute } from "node:path";
 import type { Log } from "../base/log/log.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
 import { ConfigError } from "../config/file.ts";
 import type { GuardedFinder } from "../filesystem/jail/guarded-paths.ts";
 import { stateDirectories } from "../filesystem/state/state-folder.ts";
@@ -25,7 +26,7 @@ import { resourceLimits } from "./os-sandbox/limits.ts";
 import { writeBeside } from "./os-sandbox/masks.ts";
 import { openOsSandbox } from "./os-sandbox/os-sandbox.ts";
 import { makePrivateFolder } from "./os-sandbox/private-folder.ts";
-import type { Network } from "./os-sandbox/ruleset.ts";
+import type { MaskedEntries, Network } from "./os-sandbox/ruleset.ts";
 import type { OsSandbox, SandboxPolicy } from "./os-sandbox/types.ts";
 import { shellProfileOf } from "./profiles.ts";
 import type { SpawnOptions } from "./programs/start.ts";
@@ -51,12 +52,25 @@ export interface ConfinementOptions {
 
 /** A command that is about to run. */
 export interface BegunCommand extends Pick<SpawnOptions, "launcher"> {
-  /**
-   * Returns the host paths of protected files and folders that were created while this command ran, which the
-   * sandbox could not prevent.
-   */
-  findMade(): Promise<readonly string[]>;
+  /** Finds the entries that the sandbox could not guard, because they came while this command ran. */
+  findUnguarded(): Promise<UnguardedPaths>;
 }
+
+/** Host paths of entries that came while a command ran. */
+export interface UnguardedPaths {
+  /** Protected files and folders, which only it may have created. */
+  readonly made: readonly string[];
+  /** Denied ones that it could read. */
+  readonly readable: readonly ReadablePath[];
+}
+
+export interface ReadablePath {
+  readonly path: string;
+  /** "replaced": it has the name of an entry that was hidden. "changed": a folder, perhaps with new files. */
+  readonly event: "created" | "replaced" | "changed";
+}
+
+export const nothingUnguarded: UnguardedPaths = { made: [], readable: [] };
 
 /** The part that becomes `SpawnOptions`. */
 export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
@@ -79,7 +93,7 @@ export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
 const offline = { npm_config_fetch_retries: "0" };
 
 const none: CommandConfinement = {
-  begin: () => ({ launcher: undefined, findMade: async () => [] }),
+  begin: () => ({ launcher: undefined, findUnguarded: async () => nothingUnguarded }),
   watch: undefined,
   variables: {},
   gitSettings: [],
@@ -198,16 +212,23 @@ function logSandbox(sandbox: OsSandbox | undefined, log: Log): void {
 
 function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): BegunCommand {
   let before: ReadonlySet<string> | undefined;
+  let masked: MaskedEntries | undefined;
   return {
     async launcher(program) {
       await guarded?.refresh();
       before = new Set(guarded?.found.kept);
-      return await sandbox.launch(program);
+      const launch = await sandbox.launch(program);
+      masked = launch.masked;
+      return launch;
     },
-    async findMade() {
-      if (guarded === undefined || before === undefined) return [];
+    async findUnguarded() {
+      if (guarded === undefined || before === undefined) return nothingUnguarded;
       await guarded.refresh();
-      return guarded.found.kept.filter((path) => !before!.has(path));
+      const { kept, denied } = guarded.found;
+      const made = kept.filter((path) => !before!.has(path));
+      // Without mounts, Landlock keeps a command from all files that came after its start.
+      const readable = masked && (await runInSlices(findReadable(denied, masked), createTimeSlice()));
+      return { made, readable: readable ?? [] };
     },
   };
 }
@@ -219,6 +240,35 @@ function settingsOr(close: () => void, ...[config, folder, options]: Parameters<
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+/** Finds the denied entries that are not masked, one path in each step. */
+function* findReadable(denied: readonly string[], masked: MaskedEntries): Steps<ReadablePath[]> {
+  const readable: ReadablePath[] = [];
+  for (const path of denied) {
+    const stats = statAt(path);
+    if (stats !== undefined && !isMasked(path, stats, masked)) {
+      const event = masked.paths.includes(path) ? "replaced" : stats.isDirectory() ? "changed" : "created";
+      readable.push({ path, event });
+    }
+    yield;
+  }
+  return readable;
+}
+
+/** Returns whether an entry or a folder above it is masked. */
+function isMasked(path: string, stats: BigIntStats | undefined, masked: MaskedEntries): boolean {
+  if (stats !== undefined && masked.has(stats)) return true;
+  const folder = dirname(path);
+  return folder !== path && isMasked(folder, statAt(folder), masked);
+}
+
+function statAt(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
   }
 }
 

@@ -110,7 +110,12 @@ export const exec = defineShellFunction({
 /** Keeps the whole output of a command if the answer cuts it and the profile requires it. */
 async function runToItsEnd({ program, held, limits, snapshot }: Run, context: ShellContext) {
   const { programs, jobs, caller, profile } = context;
-  const observed = await observe(context, { program, findMade: held.findMade, at: held.at, snapshot });
+  const observed = await observe(context, {
+    program,
+    findUnguarded: held.findUnguarded,
+    at: held.at,
+    snapshot,
+  });
   const keepsOutput = profile["exec.keeps_output"];
   const { options } = held;
   const log = jobs.openLog();
@@ -147,7 +152,12 @@ interface Run {
  */
 async function runIntoChannel({ program, held, limits, snapshot }: Run, context: ShellContext) {
   const { bus, programs } = context;
-  const observed = await observe(context, { program, findMade: held.findMade, at: held.at, snapshot });
+  const observed = await observe(context, {
+    program,
+    findUnguarded: held.findUnguarded,
+    at: held.at,
+    snapshot,
+  });
   const channel = await openLiveChannel(bus);
   await new Promise<void>((resolve, reject) => {
     const signal = AbortSignal.any([limits.signal, channel.gone]);

@@ -146,7 +146,12 @@ function startHere(options: JobCommand, argv: Argv, context: ShellContext): Prom
     const channel = options.output === undefined ? undefined : await openLiveChannel(context.bus);
     const order = { argv, owner: caller, id: options.job_id ?? undefined };
     const { snapshot } = options;
-    const observed = await observe(context, { program, findMade: held.findMade, at: held.at, snapshot });
+    const observed = await observe(context, {
+      program,
+      findUnguarded: held.findUnguarded,
+      at: held.at,
+      snapshot,
+    });
     const start = async (log: OutputLog) => {
       const live = logging(log, channel?.live);
       const running = await programs.start(program, { ...held.options, live });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { indexHidden, indexHiddenOnce } from "./hidden-names.ts";
+import { runAtOnce } from "../base/scheduling/time-slice.ts";
+import { indexHidden, indexHiddenOnce, withoutNames } from "./hidden-names.ts";
 
 test("one path is indexed in each step", () => {
   const paths = Array.from({ length: 50 }, (_, index) => `a/${index}.pem`);
@@ -21,4 +22,12 @@ test("commands share the index until other files are hidden", async () => {
   expect(first.has("/etc/shadow")).toBe(true);
   hidden = [];
   expect((await names()).has("/etc/shadow")).toBe(false);
+});
+
+test("an index without some paths has them by no name", () => {
+  const all = runAtOnce(indexHidden(["a/.env", "b/.env"]));
+  const rest = withoutNames(all, new Set(["a/.env"]));
+  expect(["a/.env", "b/.env"].filter(rest.has)).toEqual(["b/.env"]);
+  expect([rest.named(".env"), rest.below("."), rest.below("a")]).toEqual([["b/.env"], ["b/.env"], []]);
+  expect(withoutNames(all, new Set())).toBe(all);
 });

@@ -51,6 +51,18 @@ export function* indexHidden(paths: Iterable<string>): Steps<HiddenNames> {
   };
 }
 
+/** Returns an index without some of its paths. */
+export function withoutNames(hidden: HiddenNames, names: ReadonlySet<string>): HiddenNames {
+  if (names.size === 0) return hidden;
+  const without = (paths: readonly string[]) => paths.filter((path) => !names.has(path));
+  return {
+    ...hidden,
+    has: (path) => hidden.has(path) && !names.has(path),
+    below: (folder) => without(hidden.below(folder)),
+    named: (last) => without(hidden.named(last)),
+  };
+}
+
 /** Returns a function that indexes these paths, under their names, once for each array. */
 export function indexHiddenOnce(
   paths: () => readonly string[],

@@ -15,14 +15,17 @@ import {
 } from "../filesystem/feed/command-changes.ts";
 import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
+import { type BegunCommand, nothingUnguarded } from "./confinement.ts";
 import type { ShellContext } from "./define.ts";
+import { withoutNames } from "./hidden-names.ts";
 import { type CommandFeed, leftNote, type ObservedServices } from "./observed.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
-import { hiddenInArguments, type KeptBy, sandboxNotes } from "./sandbox-notes.ts";
+import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
+import { type ExposedName, noteMade, noteReadable } from "./unguarded-notes.ts";
 
 /** A command that is about to run. */
 export interface Observed {
@@ -42,8 +45,8 @@ const patienceMs = 1000;
 
 interface Observing {
   readonly program: Program;
-  /** Finds protected files that the command has created, like that of `BegunCommand`. */
-  readonly findMade: () => Promise<readonly string[]>;
+  /** Finds what the sandbox could not guard, like that of `BegunCommand`. */
+  readonly findUnguarded: BegunCommand["findUnguarded"];
   /** The host path of the folder that it starts in, if that is served. */
   readonly at: string | undefined;
   /** Globs of the files to hold. Default: those of the configuration. */
@@ -56,7 +59,7 @@ interface Observing {
  */
 export async function observe(
   context: ShellContext,
-  { program, findMade, at, snapshot: globs }: Observing,
+  { program, findUnguarded, at, snapshot: globs }: Observing,
 ): Promise<Observed> {
   const { functionId, author, config, profile, feed } = context;
   const name = basename(program.argv[0]);
@@ -79,14 +82,19 @@ export async function observe(
       const found = command && (await feed?.endCommand(command).catch(() => undefined));
       const remarks = { ...changesOf(found), ...(holding && undoOf(outcome, command)) };
       if (!profile.command_remarks) return isRemarked ? remarks : {};
-      // If nothing was changed, no protected files were created.
-      const hasChanged = found === undefined || remarks.changed !== undefined;
-      const made = hasChanged ? context.namesOf(await findMade().catch(() => [])).toSorted() : [];
+      const hasChanged = found === undefined || found.hasDenied || remarks.changed !== undefined;
+      const { made, readable } = hasChanged
+        ? await findUnguarded().catch(() => nothingUnguarded)
+        : nothingUnguarded;
+      const exposed = readable.flatMap(({ path, event }) =>
+        context.namesOf([path]).map((name) => ({ name, event })),
+      );
       const notes = [
         ...new Set([
           ...noteSyntax(program.argv, config.allowlist, output?.stderr),
-          ...(await sandboxNotesOf(context, { argv: program.argv, at }, output)),
-          ...noteMade(made, context.keptBy),
+          ...noteReadable(exposed),
+          ...(await sandboxNotesOf(context, { argv: program.argv, at, exposed }, output)),
+          ...noteMade(context.namesOf(made).toSorted(), context.keptBy),
           ...(output?.hasLeft ? [leftNote] : []),
         ]),
       ];
@@ -190,38 +198,24 @@ function undoOf(
   };
 }
 
+interface EndedCommand {
+  readonly argv: readonly string[];
+  readonly at: string | undefined;
+  readonly exposed: readonly ExposedName[];
+}
+
 async function sandboxNotesOf(
   { confined, written, hiddenNames, keptNames, keptBy, removalOf, nameIn }: ObservedServices,
-  { argv, at }: { readonly argv: readonly string[]; readonly at: string | undefined },
+  { argv, at, exposed }: EndedCommand,
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
   if (!confined || !output) return [];
-  const hidden = await hiddenNames();
+  const hidden = withoutNames(await hiddenNames(), new Set(exposed.map(({ name }) => name)));
   const steps = sandboxNotes(output, confined, { written, hidden, kept: keptNames(), keptBy, removalOf });
   const notes = await runInSlices(steps, createTimeSlice());
   const named = confined.holdsFiles ? hiddenInArguments(argv, hidden, (path) => nameIn(at, path)) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
 }
-
-/** Maximum number of created files that are named. */
-const maxNamed = 5;
-
-/** Notes the protected files and folders that the command created, which the sandbox could not prevent. */
-function noteMade(names: readonly string[], keptBy: ObservedServices["keptBy"]): string[] {
-  return (Object.keys(madeReasons) as KeptBy[]).flatMap((by) => {
-    const made = names.filter((name) => keptBy(name) === by);
-    if (made.length === 0) return [];
-    const more = made.length - maxNamed;
-    const listed = made.slice(0, maxNamed).join(", ") + (more > 0 ? ` and ${more} more` : "");
-    return [`made ${listed}, which ${madeReasons[by]}: tell the user`];
-  });
-}
-
-const madeReasons: Readonly<Record<KeptBy, string>> = {
-  autorun: "other programs act on by themselves",
-  globs: "the user's write_deny_globs keep from being changed",
-  configuration: "would configure this server",
-};
 
 /** The remarks about a command without any. */
 export const unobserved: Observed = { end: async () => ({}) };

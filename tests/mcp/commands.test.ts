@@ -1,6 +1,6 @@
 /** `coder mcp --commands`: commands besides the file functions, in the same tree and under the same rules. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -94,6 +94,43 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     await sh("true");
     buildTree(connected.root, { ...tree, "sub/deep/.env": "SECRET=3\n" });
     expect(await sh("cat sub/deep/.env")).not.toContain("SECRET");
+  });
+
+  test("a hidden file that another program replaces or creates while a command runs is said to be readable", async () => {
+    const started = await connected.call("shell_exec_bg", {
+      command: "sh",
+      args: ["-c", "echo up; sh wait.sh; cat .env sub/.env secrets/key"],
+    });
+    const job_id = /job-\d+/.exec(textOf(started))![0];
+    await connected.call("shell_status", { job_id, wait_for: "up" });
+    writeFileSync(join(connected.base, "new.tmp"), "NEW\n");
+    renameSync(join(connected.base, "new.tmp"), join(connected.base, ".env"));
+    writeFileSync(join(connected.base, "sub/.env"), "MADE\n");
+    writeFileSync(join(connected.base, "go"), "");
+    const ended = textOf(await connected.call("shell_status", { job_id, wait_ms: 30_000 }));
+    expect(ended).toContain("\nNEW\nMADE\n");
+    expect(ended.split("\n").filter((line) => line.startsWith("[sandbox: "))).toEqual([
+      "[sandbox: .env was replaced by another program while the command ran, which could read it from then on: tell the user]",
+      "[sandbox: sub/.env was created while the command ran, which could read it; later commands cannot: tell the user, unless the command created it]",
+      "[sandbox: secrets/key is hidden: commands do not find its content there]",
+    ]);
+    const later = await sh("cat .env sub/.env");
+    expect(later).not.toContain("NEW");
+    expect(later).toContain("[sandbox: .env is hidden: commands do not find its content there]");
+  });
+
+  test("a hidden file that another program writes in place stays hidden", async () => {
+    const started = await connected.call("shell_exec_bg", {
+      command: "sh",
+      args: ["-c", "echo up; sh wait.sh; cat .env"],
+    });
+    const job_id = /job-\d+/.exec(textOf(started))![0];
+    await connected.call("shell_status", { job_id, wait_for: "up" });
+    writeFileSync(join(connected.base, ".env"), "NEW\n");
+    writeFileSync(join(connected.base, "go"), "");
+    const ended = textOf(await connected.call("shell_status", { job_id, wait_ms: 30_000 }));
+    expect(ended).not.toContain("NEW");
+    expect(ended).toContain("[sandbox: .env is hidden: commands do not find its content there]");
   });
 
   test("a command writes in the folder that is served, and not outside", async () => {

@@ -13,6 +13,8 @@ export interface ChangeSummary {
   readonly git: number;
   /** Whether there may have been more. */
   readonly isIncomplete: boolean;
+  /** Whether a denied path was changed, which the numbers leave out. */
+  readonly hasDenied: boolean;
 }
 
 /** Maximum number of distinct paths that are counted. */
@@ -24,6 +26,7 @@ export class CommandChanges {
   readonly #folders = new Set<string>();
   readonly #git = new Set<string>();
   #isIncomplete = false;
+  #hasDenied = false;
 
   constructor(cause: Cause) {
     this.cause = cause;
@@ -34,6 +37,10 @@ export class CommandChanges {
     const paths = isGit ? this.#git : isFolder ? this.#folders : this.#files;
     if ((isGap && kind === "modified") || paths.size >= maxPaths) this.#isIncomplete = true;
     else paths.add(path);
+  }
+
+  noteDenied(): void {
+    this.#hasDenied = true;
   }
 
   /** Counts the changed files that are not among these. */
@@ -47,12 +54,18 @@ export class CommandChanges {
       folders: this.#folders.size,
       git: this.#git.size,
       isIncomplete: this.#isIncomplete,
+      hasDenied: this.#hasDenied,
     };
   }
 }
 
 /** Renders a summary, such as `3 files, .git 11`. Returns `undefined` if nothing has changed. */
-export function renderChanges({ files, folders, git, isIncomplete }: ChangeSummary): string | undefined {
+export function renderChanges({
+  files,
+  folders,
+  git,
+  isIncomplete,
+}: Omit<ChangeSummary, "hasDenied">): string | undefined {
   const counted = (count: number, noun: string) =>
     count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`];
   const parts = [

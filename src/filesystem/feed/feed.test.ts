@@ -129,7 +129,7 @@ test("what changes while a command runs has it as its cause and is counted, and 
   const causes = Array.from({ length: newest }, (_, index) => fixture.feed.at(index + 1)).map(
     ({ path, cause }) => [path, cause.by],
   );
-  expect(summary).toEqual({ files: 2, folders: 0, git: 1, isIncomplete: false });
+  expect(summary).toEqual({ files: 2, folders: 0, git: 1, isIncomplete: false, hasDenied: false });
   expect(causes).toEqual(
     expect.arrayContaining([
       ["one/before", "external"],

@@ -366,6 +366,7 @@ export class Feed implements MutationListener {
   #add(change: FoundChange, written?: KnownFile): void {
     const { jail } = this.#options;
     const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
+    if (visible?.path !== change.path) for (const command of this.#commands) command.noteDenied();
     if (visible === undefined) return;
     this.#ring.add(this.#ofCommand(visible));
     this.#followContents(visible, written);

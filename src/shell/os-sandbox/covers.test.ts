@@ -9,6 +9,7 @@ const denied = (files: readonly string[], folders: readonly string[] = []): Deni
   paths: new Set([...files, ...folders]),
   folders: new Set(folders),
   identities: new Set(),
+  generations: new Set(),
   version: "",
 });
 

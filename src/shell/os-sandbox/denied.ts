@@ -12,12 +12,17 @@ export interface Denied {
   readonly folders: ReadonlySet<string>;
   /** The identities of denied files, which other names of the same files share. */
   readonly identities: ReadonlySet<string>;
+  /** The generations of denied entries. */
+  readonly generations: ReadonlySet<string>;
   /** A value that changes when a denied entry is created, removed, replaced or renamed. */
   readonly version: string;
 }
 
 /** Returns the identity of a file, which all its names share. */
 export const identityOf = ({ dev, ino }: BigIntStats): string => `${dev}:${ino}`;
+
+/** Returns a value that no other entry ever has, even if it gets the number of one that is gone. */
+export const generationOf = (stats: BigIntStats): string => `${identityOf(stats)} ${stats.birthtimeNs}`;
 
 /**
  * Reads the entries at the denied paths. If a denied file has several names, those below `roots` are found
@@ -30,6 +35,7 @@ function* readInSteps(paths: readonly string[], roots: readonly string[]): Steps
   const found = new Set<string>();
   const folders = new Set<string>();
   const identities = new Set<string>();
+  const generations = new Set<string>();
   // A digest, because one text of all paths would be long to join and to compare.
   const version = createHash("sha256");
   let isLinked = false;
@@ -43,6 +49,7 @@ function* readInSteps(paths: readonly string[], roots: readonly string[]): Steps
       found.add(path);
       if (stats.isDirectory()) folders.add(path);
       else identities.add(identityOf(stats));
+      generations.add(generationOf(stats));
       isLinked ||= !stats.isDirectory() && stats.nlink > 1n;
       // Renaming a folder changes the paths of all entries below it, but none of the entries.
       version.update(`${path} ${identityOf(stats)} ${stats.nlink} ${stats.ctimeNs}\n`);
@@ -56,7 +63,7 @@ function* readInSteps(paths: readonly string[], roots: readonly string[]): Steps
     version.update(`${path}\n`);
     yield;
   }
-  return { paths: found, folders, identities, version: version.digest("hex") };
+  return { paths: found, folders, identities, generations, version: version.digest("hex") };
 }
 
 /**

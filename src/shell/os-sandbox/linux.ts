@@ -57,7 +57,7 @@ export function confineByKernel(
       let group: ControlGroup | undefined;
       try {
         group = groups?.create(policy.processes);
-        const covers = used?.mounts;
+        const { mounts: covers, masked } = used ?? {};
         const needsMounts = hidesProcesses || covers !== undefined;
         const mounts = needsMounts ? { covers, hidesProcesses, user: currentUser() } : undefined;
         const limits = policy.limits(namespaces.includes("user"));
@@ -70,7 +70,8 @@ export function confineByKernel(
         };
         const descriptor = used?.ruleset ?? image;
         const place = `/proc/self/fd/${image}`;
-        return { file: place, argv, descriptor, inherited, ...(group && { group }), [Symbol.dispose]: close };
+        const launch = { file: place, argv, descriptor, inherited, masked, ...(group && { group }) };
+        return { ...launch, [Symbol.dispose]: close };
       } catch (error) {
         group?.remove();
         used?.[Symbol.dispose]();

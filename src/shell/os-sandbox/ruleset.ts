@@ -1,11 +1,20 @@
 /**
  * Rulesets of Landlock (landlock(7)) for a policy, built again when the denied entries have changed on disk.
  */
-import { close, closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
+import {
+  type BigIntStats,
+  close,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { planCovers } from "./covers.ts";
-import { type Denied, identityOf, openDenied } from "./denied.ts";
+import { type Denied, generationOf, identityOf, openDenied } from "./denied.ts";
 import type { EncodedCalls } from "./encoded-calls.ts";
 import { areUnchanged, type Grant, grantAround, isBelow, ungrantedAt } from "./grants.ts";
 import type { Kernel } from "./kernel.ts";
@@ -52,6 +61,18 @@ export interface FileRules {
   readonly ruleset: number;
   /** The mounts that complete the ruleset, if any, which launchers share. */
   readonly mounts: EncodedCalls | undefined;
+  /** The entries that `mounts` hide, if mounts can. */
+  readonly masked: MaskedEntries | undefined;
+}
+
+/**
+ * The denied entries that mounts hide. A mount stays with its entry: another one that gets the name later,
+ * and is in no hidden folder, is not hidden.
+ */
+export interface MaskedEntries {
+  readonly paths: readonly string[];
+  /** Returns whether an entry is one of them, under any name. */
+  has(stats: BigIntStats): boolean;
 }
 
 export interface RulesetSource {
@@ -119,7 +140,7 @@ export function openRulesets(kernel: Kernel, policy: FilePolicy, abilities: Moun
     const kept = abilities.canMount ? yield* existing(policy.findKept?.() ?? []) : [];
     const writable = yield* existing(policy.writable);
     const readOnly = yield* existing(policy.readOnly ?? []);
-    const identities = [...writable, ...readOnly].map(generationOf);
+    const identities = [...writable, ...readOnly].map(generationAt);
     const version = JSON.stringify([denied.version, kept, writable, readOnly, identities]);
     let rules = built;
     // The source may be closed between two steps.
@@ -144,7 +165,8 @@ export function openRulesets(kernel: Kernel, policy: FilePolicy, abilities: Moun
   return {
     async current() {
       const rules = await renewals.join();
-      return { ruleset: rules.ruleset, mounts: rules.mounts, [Symbol.dispose]: () => release(rules) };
+      const { ruleset, mounts, masked } = rules;
+      return { ruleset, mounts, masked, [Symbol.dispose]: () => release(rules) };
     },
     hidden: () => built?.hidden ?? none,
     kept: () => built?.kept ?? none,
@@ -200,7 +222,9 @@ function* buildRules(
   for (const part of parts) yield* addGrants(kernel, ruleset, part, denied);
   if (processes !== undefined)
     kernel.grant(ruleset, readAccess & handledAccess(kernel.landlockAbi), processes);
-  return { ruleset, mounts, hidden: [...plan.hidden, ...rest], kept: plan.kept, split };
+  const has = (stats: BigIntStats) => denied.generations.has(generationOf(stats));
+  const masked = canMount ? { paths: plan.hidden, has } : undefined;
+  return { ruleset, mounts, masked, hidden: [...plan.hidden, ...rest], kept: plan.kept, split };
 }
 
 const none: readonly string[] = [];
@@ -224,10 +248,9 @@ function* existing(paths: readonly string[]): Steps<string[]> {
   return found;
 }
 
-/** Returns a value that another folder at the path does not have, even if it got the number of the former. */
-function generationOf(folder: string): string {
+function generationAt(folder: string): string {
   const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? "" : `${identityOf(stats)} ${stats.birthtimeNs}`;
+  return stats === undefined ? "" : generationOf(stats);
 }
 
 /** Adds rules for the grants, one in each step. */

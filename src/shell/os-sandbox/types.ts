@@ -1,7 +1,7 @@
 /** The policy of a sandbox for commands, and what it does. */
 import type { ControlGroup } from "./control-groups.ts";
 import type { ResourceLimit } from "./launcher.ts";
-import type { FilePolicy, Network } from "./ruleset.ts";
+import type { FilePolicy, MaskedEntries, Network } from "./ruleset.ts";
 
 /**
  * A guarantee about a command. "files": it writes only where the policy allows, and reads no denied file.
@@ -46,6 +46,8 @@ export interface ConfinedLaunch extends Executable, Disposable {
   readonly inherited?: readonly number[];
   /** The control group of its processes. The starter removes it after they have ended. */
   readonly group?: ControlGroup;
+  /** The entries that mounts hide from it, if any can. */
+  readonly masked?: MaskedEntries | undefined;
 }
 
 export interface OsSandbox {
