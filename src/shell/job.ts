@@ -29,7 +29,7 @@ export const remarkFields = {
   changed: Type.Optional(
     Type.String({
       since: "0.4.0",
-      description: "What was changed while it ran, such as `3 files, .git 11`.",
+      description: "What was changed while it ran, such as `1 file (a.txt), .git`.",
     }),
   ),
   checkpoint: Type.Optional(

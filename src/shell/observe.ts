@@ -8,11 +8,7 @@ import { Refusal } from "../base/errors.ts";
 import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import type { Requester } from "../filesystem/disk/mutation.ts";
 import type { Cause } from "../filesystem/feed/change.ts";
-import {
-  type ChangeSummary,
-  type CommandChanges,
-  renderChanges,
-} from "../filesystem/feed/command-changes.ts";
+import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
 import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
 import { type BegunCommand, nothingUnguarded } from "./confinement.ts";
@@ -22,6 +18,7 @@ import { type CommandFeed, leftNote, type ObservedServices } from "./observed.ts
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
+import { renderChanges } from "./render-changes.ts";
 import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";

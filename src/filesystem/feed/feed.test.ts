@@ -1,16 +1,21 @@
 /** A feed over several roots, some of which are missing or cannot be watched. */
 import { expect, test } from "bun:test";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
 import { openRootsJail } from "../jail/jail.ts";
 import type { openWatchedTree } from "../watch/open-tree.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
-import { renderChanges } from "./command-changes.ts";
+import type { ChangeSummary } from "./command-changes.ts";
 import { Feed } from "./feed.ts";
 
 const names = ["one", "two"];
+
+const nothing: ChangeSummary = {
+  ...{ files: [], made: [], moved: [], deleted: [], modified: [] },
+  ...{ hasGit: false, isIncomplete: false, hasDenied: false },
+};
 
 class RootsFixture extends JailFixture {
   readonly feed: Feed;
@@ -52,17 +57,20 @@ test("changes in the other roots are those of a command, whether a root is gone 
   using fixture = new RootsFixture();
   await fixture.take();
   const cause = { by: "call", program: "sh" } as const;
-  const summaryOf = async (work: () => void) => {
+  const changesOf = async (work: () => void) => {
     const command = await fixture.feed.beginCommand(cause);
     work();
-    return renderChanges(await fixture.feed.endCommand(command!));
+    return await fixture.feed.endCommand(command!);
   };
   const remove = () => {
     writeFileSync(fixture.at("one/f"), "");
     rmSync(fixture.at("two"), { recursive: true });
   };
-  expect(await summaryOf(remove)).toBe("1 file, 1 whole folder");
-  expect(await summaryOf(() => writeFileSync(fixture.at("one/g"), ""))).toBe("1 file");
+  expect(await changesOf(remove)).toEqual({ ...nothing, files: ["one/f"], deleted: ["two"] });
+  expect(await changesOf(() => writeFileSync(fixture.at("one/g"), ""))).toEqual({
+    ...nothing,
+    files: ["one/g"],
+  });
   const found = [1, 2, 3].map((seq) => fixture.feed.at(seq));
   expect(found.map(({ path, kind, cause }) => [path, kind, cause])).toEqual([
     ["one/f", "created", cause],
@@ -129,7 +137,7 @@ test("what changes while a command runs has it as its cause and is counted, and 
   const causes = Array.from({ length: newest }, (_, index) => fixture.feed.at(index + 1)).map(
     ({ path, cause }) => [path, cause.by],
   );
-  expect(summary).toEqual({ files: 2, folders: 0, git: 1, isIncomplete: false, hasDenied: false });
+  expect(summary).toEqual({ ...nothing, files: ["one/before", "two/f"], hasGit: true });
   expect(causes).toEqual(
     expect.arrayContaining([
       ["one/before", "external"],
@@ -146,10 +154,73 @@ test("without a watched tree nothing is said of a command", async () => {
   expect(await fixture.feed.beginCommand(byCommand)).toBeUndefined();
 });
 
+/** Runs work as a command, and returns the summary of its changes. */
+async function summaryOf(prepare: (at: RootsFixture["at"]) => void, work: (at: RootsFixture["at"]) => void) {
+  using fixture = new RootsFixture();
+  const at = (path: string) => fixture.at(path);
+  prepare(at);
+  const command = await fixture.feed.beginCommand(byCommand);
+  work(at);
+  return await fixture.feed.endCommand(command!);
+}
+
+const fill = (at: (path: string) => string, folder: string, files: number) => {
+  mkdirSync(at(folder), { recursive: true });
+  for (let count = 0; count < files; count++) writeFileSync(at(`${folder}/${count}`), "");
+};
+
+test("files in a new folder are counted with it, however deep they are and whenever it was watched", async () => {
+  const summary = await summaryOf(
+    () => {},
+    (at) => {
+      fill(at, "one/many", 300);
+      fill(at, "one/many/deep/deeper", 40);
+      fill(at, "one/empty", 0);
+      writeFileSync(at("one/beside"), "");
+    },
+  );
+  expect(summary).toEqual({
+    ...nothing,
+    files: ["one/beside"],
+    made: [
+      { path: "one/many", files: 340, isIncomplete: false },
+      { path: "one/empty", files: 0, isIncomplete: false },
+    ],
+  });
+});
+
+test("a folder that is made and renamed is new, one that is made and removed is nothing, one moved is moved", async () => {
+  const summary = await summaryOf(
+    (at) => {
+      fill(at, "one/old", 3);
+      fill(at, "one/gone", 3);
+    },
+    (at) => {
+      fill(at, "one/draft", 5);
+      renameSync(at("one/draft"), at("one/final"));
+      fill(at, "one/passing", 5);
+      rmSync(at("one/passing"), { recursive: true });
+      renameSync(at("one/old"), at("one/other"));
+      rmSync(at("one/gone"), { recursive: true });
+    },
+  );
+  expect(summary).toEqual({
+    ...nothing,
+    made: [{ path: "one/final", files: 5, isIncomplete: false }],
+    moved: ["one/other"],
+    deleted: ["one/gone"],
+  });
+});
+
 test.each([
-  [{ files: 0, folders: 0, git: 0, isIncomplete: false }, undefined],
-  [{ files: 1, folders: 2, git: 11, isIncomplete: false }, "1 file, 2 whole folders, .git 11"],
-  [{ files: 3, folders: 0, git: 0, isIncomplete: true }, "3 files, and more than is known"],
-])("a summary as a text: %j", (summary, text) => {
-  expect(renderChanges(summary)).toBe(text);
+  ["index", false],
+  ["index.lock", false],
+  ["HEAD", true],
+  ["refs/heads/index", true],
+  ["refs/heads/main", true],
+  ["packed-refs", true],
+])("a change of .git/%s counts: %p", async (path, isCounted) => {
+  const prepare = (at: RootsFixture["at"]) => mkdirSync(at("one/.git/refs/heads"), { recursive: true });
+  const summary = await summaryOf(prepare, (at) => writeFileSync(at(`one/.git/${path}`), "x"));
+  expect(summary).toEqual({ ...nothing, hasGit: isCounted });
 });

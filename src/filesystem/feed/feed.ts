@@ -4,6 +4,7 @@
  * the first reader.
  */
 import { randomBytes } from "node:crypto";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { readFromStart } from "../files/read.ts";
 import { namesOf } from "../jail/backend.ts";
@@ -180,6 +181,12 @@ export class Feed implements MutationListener {
     } finally {
       this.#commands.delete(command);
     }
+    const { jail } = this.#options;
+    const tree = {
+      folderAt: (path: string) => this.#rootOf(path)?.folderAt(path),
+      denies: (path: string) => jail.denies(namesOf(path)),
+    };
+    await runInSlices(command.listNewFolders(tree), createTimeSlice());
     return command.summarize();
   }
 

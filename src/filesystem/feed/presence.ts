@@ -1,16 +1,23 @@
 import type { WatchedFolder } from "../watch/watched-tree.ts";
 import type { Presence } from "./external-changes.ts";
 
-/** Returns the kind of entry that the tree has at this path, one character per byte. */
-export function presenceIn(base: WatchedFolder, place: string): Presence {
+/** Returns the folder that the tree has at this path, one character per byte; the base for "". */
+export function folderIn(base: WatchedFolder, place: string): WatchedFolder | undefined {
   let folder = base;
-  const names = place.split("/");
-  const last = names.pop()!;
-  for (const name of names) {
+  for (const name of place === "" ? [] : place.split("/")) {
     const child = entryOf(folder, `${name}/`);
-    if (typeof child !== "object") return "nothing";
+    if (typeof child !== "object") return undefined;
     folder = child;
   }
+  return folder;
+}
+
+/** Returns the kind of entry that the tree has at this path, one character per byte. */
+export function presenceIn(base: WatchedFolder, place: string): Presence {
+  const slash = place.lastIndexOf("/");
+  const last = place.slice(slash + 1);
+  const folder = folderIn(base, place.slice(0, Math.max(slash, 0)));
+  if (folder === undefined) return "nothing";
   if (entryOf(folder, `${last}/`) !== undefined) return "folder";
   return entryOf(folder, last) === undefined ? "nothing" : "entry";
 }

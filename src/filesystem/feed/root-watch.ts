@@ -7,11 +7,11 @@ import { pathInRoot } from "../jail/root-rules.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import { StampReader } from "../watch/stamp-reader.ts";
-import type { IncompleteReason } from "../watch/watched-tree.ts";
+import type { IncompleteReason, WatchedFolder } from "../watch/watched-tree.ts";
 import type { FoundChange, RootGap } from "./change.ts";
 import { ExternalChanges } from "./external-changes.ts";
 import { latin1Of } from "./paths.ts";
-import { presenceIn } from "./presence.ts";
+import { folderIn, presenceIn } from "./presence.ts";
 
 /** A root, or the one base. */
 export interface RootTree {
@@ -152,6 +152,12 @@ export class RootWatch {
   /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
   stampsAt(path: string): Stamped | undefined {
     return this.#watching?.stamps.at(latin1Of(this.#inRoot(path)));
+  }
+
+  /** Returns the folder at a path as of the last drain, if the tree is watched. */
+  folderAt(path: string): WatchedFolder | undefined {
+    const base = this.#watching?.subscription.tree.base;
+    return base && folderIn(base, latin1Of(this.#inRoot(path)));
   }
 
   /** Notes the entry that a call left under a name, before the drain of the next number. */

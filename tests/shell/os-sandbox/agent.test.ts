@@ -208,7 +208,7 @@ describe("a repository with a tracked, denied file", () => {
 test("an answer says what was changed, and which rule was met", async () => {
   const answer = await run(agent, "echo x > made; echo x > /etc/made-by-a-command");
   expect(answer).toMatchObject({
-    changed: "1 file",
+    changed: "1 file (made)",
     notes: ["commands write below the served folder and $TMPDIR only"],
   });
   expect(await run(agent, "true")).not.toHaveProperty("changed");
