@@ -104,7 +104,13 @@ interface NotedRules {
   readonly isInPythonSocket: boolean;
 }
 
+/** The line of git for a hidden file without recorded content: the filter of `hidden-files.ts` fails. */
+const unfiltered = /^fatal: (.+): clean filter 'hidden-file' failed$/;
+
 function ruleNotes(line: string, { rules, guarded, isInPythonSocket }: NotedRules): string[] {
+  const [, path] = unfiltered.exec(line) ?? [];
+  if (path !== undefined)
+    return [`${path} is hidden: git cannot add, stash or compare it; git stash -u, unlike -a, leaves it out`];
   if (!refusal.test(line)) return networkNotes(line, rules);
   if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
   if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError"))) return socketNotes(rules);

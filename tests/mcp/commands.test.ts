@@ -158,6 +158,22 @@ describe.each(defaultSubjects)("the %s", (subject) => {
   });
 });
 
+test("what git cannot do with a hidden file is said", async () => {
+  const config = { commands: { os_sandbox: "required", allowlist: ["git", "sh"] } };
+  await using connected = await connectStdio("executable", { config, tree });
+  const sh = async (line: string) =>
+    textOf(await connected.call("shell_exec", { command: "sh", args: ["-c", line] }));
+  const note =
+    "[sandbox: .env is hidden: git cannot add, stash or compare it; git stash -u, unlike -a, leaves it out]\n";
+  const commit = "git -c user.name=a -c user.email=a@b commit -q -m first";
+  await sh(`git init -q . && git add a.txt && ${commit}`);
+  expect(await sh("git add -f .env")).toContain(note);
+  expect(await sh("git diff --no-index /dev/null .env")).toContain(note);
+  expect(await sh("git -c user.name=a -c user.email=a@b stash -u && git status --short")).not.toContain(
+    "failed",
+  );
+});
+
 test("the key alone is enough, and --read-only leaves commands out", async () => {
   const config = { commands: { allowlist: ["pwd"] } };
   await using connected = await connectStdio("executable", { config });
