@@ -128,7 +128,7 @@ function describeKept(globs: readonly string[], isKept: boolean): string {
   if (!isKept)
     return ` Nothing keeps them from files ${isUsual ? "that other programs run by themselves (.git/hooks, .vscode and the like)" : `that calls may not change (${listNames(globs, maxHidden)})`}: leave those alone unless the user asks.`;
   return isUsual
-    ? " Files that other programs run by themselves (.git/hooks, .git/config, .vscode/tasks.json, .npmrc and the like) are read-only for them, so git config and git remote add fail."
+    ? " Files that other programs run by themselves (.git/hooks, .git/config, .vscode/tasks.json, .npmrc and the like) are read-only for them if they exist, so git config and git remote add fail. Make none: the answer would name it."
     : ` Read-only for them, where it exists: ${listNames(globs, maxHidden)}. Make nothing new that matches: the answer would name it.`;
 }
 
