@@ -111,6 +111,11 @@ test("nothing is replaced without a match, nor in a protected file", async () =>
   const { fixture, text, call, read } = open();
   await using _ = fixture;
   expect(await text("coder::replace", { query: "nowhere", replacement: "" })).toStartWith("[nothing found");
+  const inFile = { query: "getUser", replacement: "x", path: "src/a.ts", dry_run: true };
+  expect(await text("coder::replace", { ...inFile, include_globs: ["*.md"] })).toContain(
+    '\n["include_globs" selects in folders only, and "path" is a file]',
+  );
+  expect(await text("coder::replace", inFile)).not.toContain("folders only");
   expect(await errorOf(call("coder::replace", { query: "", replacement: "x" }))).toContain(
     "`query` is empty",
   );

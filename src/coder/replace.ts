@@ -13,7 +13,7 @@ import { parseGlobFields } from "./fields/request-globs.ts";
 import { renderPath } from "./render/entry-text.ts";
 import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/replace-all.ts";
 import { refuseReplacing } from "./replace/replace-errors.ts";
-import { hintsFor } from "./search/hints.ts";
+import { hintsFor, hintsOnFile } from "./search/hints.ts";
 import { encodingOptions } from "./search/matches.ts";
 import { LeftOutFields, renderPage } from "./search/pages.ts";
 import { parseFileTypes } from "./search.ts";
@@ -321,7 +321,10 @@ export function renderReplaced(
       : [
           `[not replaced: ${count(left, "file that matches", "files that match")}, with a name that is not UTF-8]`,
         ]),
-    ...renderPage(answer, isEmpty, isEmpty ? hintsForReplacement(sent) : []),
+    ...renderPage(answer, isEmpty, [
+      ...(files.some(({ path }) => path === sent.path?.replace(/^(?:\.\/)+/, "")) ? hintsOnFile(sent) : []),
+      ...(isEmpty ? hintsForReplacement(sent) : []),
+    ]),
     ...(meansEndsOfFile(sent)
       ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
       : []),

@@ -23,3 +23,25 @@ test("a search tells its caller of every file", async () => {
   expect(outcome).toMatchObject({ answer: { searched: { files: 300 } } });
   expect(files).toBe(300);
 });
+
+test("a search of one file says which fields do not apply to it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  writeFileSync(join(folder, "f.txt"), "a\n");
+  const coder = await openCoder({ ...defaultConfig(), base_path: folder, profile: "agent" });
+  const invoke = createInvoke(coder, createLog({ level: "error", form: "text", write: () => {} }));
+  const hintsOf = async (payload: object) => {
+    const outcome = await invoke(search, payload);
+    return (outcome as { answer: { hints?: string[] } }).answer.hints;
+  };
+  const globs = { include_globs: ["*.md"] };
+  expect(await hintsOf({ query: "a", path: "f.txt", ...globs })).toEqual([
+    '"include_globs" selects in folders only, and "path" is a file',
+  ]);
+  expect(await hintsOf({ query: "b", path: "f.txt", ...globs, exclude_file_types: ["ts"] })).toEqual([
+    '"include_globs" and "exclude_file_types" select in folders only, and "path" is a file',
+  ]);
+  expect(await hintsOf({ query: "a", path: "f.txt" })).toBeUndefined();
+  expect(await hintsOf({ query: "a", include_globs: ["*.txt"] })).toBeUndefined();
+  await coder.close();
+  rmSync(folder, { recursive: true });
+});

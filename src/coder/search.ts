@@ -14,7 +14,7 @@ import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
-import { hintsFor, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
+import { hintsFor, hintsOnFile, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
 import { renderEach, renderFile, renderMatches, renderTotal } from "./search/text.ts";
@@ -157,14 +157,16 @@ export const search = defineCoderFunction({
   async handle(request, context) {
     const { searcher, deadline, caller, onFiles, profile } = context;
     requireQuery(request, context);
-    const { answer, bytes } = await searcher.search(
+    const { answer, bytes, isOfOneFile } = await searcher.search(
       searchRequestOf(request, context),
       { deadline, caller, onFiles },
       context.jail,
     );
     // A search shows lines of a content whose revision it does not know.
     for (const { path } of answer.content_matches) context.shownFiles.note(context.author, path, undefined);
-    const hints = profile["search.hints"] ? hintsOn(answer, request) : [];
+    const hints = profile["search.hints"]
+      ? [...(isOfOneFile ? hintsOnFile(request) : []), ...hintsOn(answer, request)]
+      : [];
     const hintedBytes = bytes + jsonBytes({ hints }) - 1;
     if (hints.length === 0 || hintedBytes > context.maxAnswerBytes) return new Measured(answer, bytes);
     const { content_matches, files, ...others } = answer;

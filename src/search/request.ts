@@ -154,4 +154,6 @@ export interface Found {
   readonly answer: SearchAnswer;
   /** The bytes of the answer as JSON. */
   readonly bytes: number;
+  /** Whether the path names a file. Globs and file types do not apply to it. */
+  readonly isOfOneFile?: boolean;
 }

@@ -129,7 +129,8 @@ async function searchFrom({ folder, only }: Start, options: PartialSearch, share
   const { deadline, onFiles } = walker;
   state.active++;
   try {
-    return await runSearch({ request, deadline, onFiles, slice, state, folder, walk, leftOut });
+    const found = await runSearch({ request, deadline, onFiles, slice, state, folder, walk, leftOut });
+    return { ...found, isOfOneFile: only !== undefined };
   } finally {
     state.active--;
   }

@@ -119,7 +119,10 @@ describe("what is not searched", () => {
     ],
     // A file named by `path` is searched even if it would be skipped in its folder.
     [{ query: "two", path: "a.log" }, "a.log\n1→two"],
-    [{ query: "two", path: "dist/x", include_globs: ["*.md"], file_types: ["py"] }, "dist/x\n1→two"],
+    [
+      { query: "two", path: "dist/x", include_globs: ["*.md"], file_types: ["py"] },
+      'dist/x\n1→two\n["include_globs" and "file_types" select in folders only, and "path" is a file]',
+    ],
   ]);
 });
 
@@ -296,10 +299,7 @@ describe("what could match otherwise", () => {
   const { answers } = serve({ "a.txt": "one\ntwo\n" });
   answers([
     [{ query: "Two" }, '[nothing found in 1 file; "ignore_case": true would ignore case]'],
-    [
-      { query: "o.*e" },
-      '[nothing found in 1 file; "regex": true would read it as a pattern, "ignore_case": true would ignore case]',
-    ],
+    [{ query: "o.*e" }, '[nothing found in 1 file; "regex": true would read it as a pattern]'],
     [
       { query: "one\ntwo", ignore_case: true },
       '[nothing found in 1 file; "multiline": true would match across lines]',

@@ -68,7 +68,7 @@ describe.each(subjects)("the %s", (subject) => {
     [
       "coder_search",
       { query: "nowhere" },
-      '[nothing found in 7 files; "ignore_case": true would ignore case]\n[not searched: 1 denied, 1 too large]',
+      "[nothing found in 7 files]\n[not searched: 1 denied, 1 too large]",
     ],
     [
       "coder_search",

@@ -5,17 +5,20 @@ const literal = '"regex": true would read it as a pattern';
 const lines = '"multiline": true would match across lines';
 const exactCase = '"ignore_case": true would ignore case';
 const contents = '"search_paths": true would search paths too';
+const links = "links are not among the paths that are searched";
 const utf8 = '"encoding" would search files in another than UTF-8, such as "windows-1252"';
 
 const plain = { regex: false, ignore_case: false, search_content: true, search_paths: false };
 
 const cases: readonly (readonly [Partial<QueryFields> & { query: string }, readonly string[]])[] = [
   [{ query: "123" }, []],
-  [{ query: "foo bar" }, [exactCase]],
-  [{ query: "foo bar", ignore_case: true }, []],
+  [{ query: "foo bar" }, []],
+  [{ query: "FOO BAR" }, []],
+  [{ query: "Foo bar" }, [exactCase]],
+  [{ query: "Foo bar", ignore_case: true }, []],
   [{ query: "caf\u00e9", ignore_case: true }, [utf8]],
   [{ query: "caf\u00e9", ignore_case: true, encoding: "latin1" }, []],
-  [{ query: "caf\u00e9", ignore_case: true, search_content: false }, []],
+  [{ query: "caf\u00e9", ignore_case: true, search_content: false }, [links]],
   [{ query: "foo.*", invert: true }, []],
   [{ query: "foo.*", files_without_match: true }, []],
   [{ query: "FOO.*bar" }, [literal, exactCase]],
@@ -28,16 +31,17 @@ const cases: readonly (readonly [Partial<QueryFields> & { query: string }, reado
   [{ query: "1", patterns: ["2", "a+?(b)?"], ignore_case: true }, [literal]],
   [{ query: "1\n2" }, [lines]],
   [{ query: "1\n2", multiline: true }, []],
-  [{ query: "1\n2", search_content: false }, []],
+  [{ query: "1\n2", search_content: false }, [links]],
   [{ query: "1\\n2", regex: true }, [lines]],
-  [{ query: "1\\\\n2", regex: true }, [exactCase]],
+  [{ query: "1\\\\n2", regex: true }, []],
   [{ query: "total(items[0])", ignore_case: true }, []],
   [{ query: "a || b", ignore_case: true }, []],
   [{ query: "$1.00", ignore_case: true }, []],
   [{ query: "main.ts", ignore_case: true }, [contents]],
   [{ query: "src/main", ignore_case: true }, [contents]],
   [{ query: "main.ts", ignore_case: true, search_paths: true }, []],
-  [{ query: "main.ts", ignore_case: true, search_content: false }, []],
+  [{ query: "main.ts", ignore_case: true, search_content: false }, [links]],
+  [{ query: "readme", search_content: false }, [exactCase, links]],
   [{ query: "e.g. this", ignore_case: true }, []],
 ];
 

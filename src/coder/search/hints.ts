@@ -32,19 +32,36 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
       '"multiline": true would match across lines',
     ],
     [
-      !request.ignore_case && all.some((one) => hasCase(request.regex ? withoutEscapes(one) : one)),
+      !request.ignore_case &&
+        all
+          .map((one) => (request.regex ? withoutEscapes(one) : one))
+          .some(searchesContent ? hasBothCases : hasCase),
       '"ignore_case": true would ignore case',
     ],
     [
       searchesContent && !request.search_paths && all.some(looksLikePath),
       '"search_paths": true would search paths too',
     ],
+    [!searchesContent, "links are not among the paths that are searched"],
     [
       searchesContent && request.encoding === undefined && all.some((one) => /[^\0-\x7f]/.test(one)),
       '"encoding" would search files in another than UTF-8, such as "windows-1252"',
     ],
   ];
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
+}
+
+/** The fields that select files in a folder. */
+const selections = ["include_globs", "exclude_globs", "file_types", "exclude_file_types"] as const;
+
+/** Returns a hint at the fields of a request that do not apply, because `path` names a file. */
+export function hintsOnFile(
+  request: Partial<Readonly<Record<(typeof selections)[number], readonly string[]>>>,
+): string[] {
+  const sent = selections.filter((field) => (request[field]?.length ?? 0) > 0);
+  if (sent.length === 0) return [];
+  const listed = sent.map((field) => `"${field}"`).join(" and ");
+  return [`${listed} ${sent.length === 1 ? "selects" : "select"} in folders only, and "path" is a file`];
 }
 
 /** A hint at lines with U+FFFD, which files in UTF-8 hardly ever have. */
@@ -87,6 +104,10 @@ const holdsLineBreak = (query: string, isRegex: boolean): boolean =>
   query.includes("\n") || (isRegex && /(?<!\\)(?:\\\\)*\\n/.test(query));
 
 const hasCase = (query: string): boolean => query.toLowerCase() !== query.toUpperCase();
+
+/** Tests for letters of both cases: in contents, few words of one case are written differently elsewhere. */
+const hasBothCases = (query: string): boolean =>
+  query !== query.toLowerCase() && query !== query.toUpperCase();
 
 const withoutEscapes = (pattern: string): string => pattern.replace(/\\(?:[pP]\{[^}]*\}|.)/gu, "");
 

@@ -180,9 +180,9 @@ const reasons: Readonly<Record<NotSearched["reason"], { readonly what: string; r
 };
 
 function describeSearched(page: Page, hints: readonly string[]): string {
-  const { searched } = page;
+  const { searched, stopped_by } = page;
   if (searched?.files === 0)
-    return notSearchedIn(page).length > 0
+    return notSearchedIn(page).length > 0 || stopped_by !== undefined
       ? ": no file was searched"
       : ": no file matches the path, globs and file types";
   const where = searched && ` in ${searched.files} ${searched.files === 1 ? "file" : "files"}`;
