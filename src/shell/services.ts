@@ -99,7 +99,6 @@ export async function openShell(
     spawnOptions: spawnOptionsOf(config, own.variables, workingFolder, confinement),
     quotas: openQuotas(config.quotas),
     ...recordsOf(fs),
-    ...(fs.recovered && { recovered: fs.recovered }),
     callMilliseconds: config.max_timeout_ms + besidesTheCommand,
     maxAnswerBytes: config.max_answer_bytes,
     renderError: renderShellError,
@@ -135,7 +134,8 @@ async function openOwn(
 }
 
 /** Returns the services of every call for the journal and the audit log. */
-const recordsOf = ({ journal, audit }: FsServices): Partial<Services> => ({
+const recordsOf = ({ journal, audit, recovered }: FsServices): Partial<Services & Runtime> => ({
+  ...(recovered && { recovered }),
   ...(journal && { prepareWriting: () => journal.catchUp() }),
   ...(audit && { onFinished: (call) => audit.onFinished(call) }),
 });

@@ -111,9 +111,7 @@ async function openParts(
   const served = jail.roots.map(({ hostPath }) => hostPath);
   const audit = openAudit({ config: config.audit, roots: served, log, onlyReads });
   if (audit !== undefined) opened.push(audit);
-  const listeners: MutationListener[] = [journal, unrecorded, audit].filter(
-    (listener) => listener !== undefined,
-  );
+  const listeners: MutationListener[] = [journal, unrecorded, audit].filter((one) => one !== undefined);
   const context = openDisk({
     jail,
     config,
