@@ -31,6 +31,8 @@ const passedOver = ["similarity index ", "dissimilarity index "];
 /** Matches the start of git's hash of an empty file, with SHA-1 or SHA-256. */
 const emptyHash = /^index (?:e69de29|473a0f4)/;
 
+const indexLine = "index ";
+
 const nameFields = {
   "rename from ": { end: "from", isCopy: false },
   "rename to ": { end: "to", isCopy: false },
@@ -60,7 +62,7 @@ export function parseGitHeader(lines: LineTable, first: number): GitHeader {
     if (field !== undefined) {
       ends[field.end] = field.name;
       isCopy = field.isCopy;
-    } else if (lines.startsWith(line, "index ")) fields.wasEmpty = emptyHash.test(lines.textOf(line));
+    } else if (lines.startsWith(line, indexLine)) fields.wasEmpty = readIndex(lines, line);
     else if (!readMode(lines, line, fields) && !passedOver.some((start) => lines.startsWith(line, start)))
       break;
   }
@@ -90,6 +92,17 @@ function readMode(lines: LineTable, line: number, fields: Fields): boolean {
     return true;
   }
   return false;
+}
+
+/**
+ * Returns whether the file is empty before. A mode that stays is only in this line, and without it a patch of
+ * a link would be applied to the file that the link leads to.
+ */
+function readIndex(lines: LineTable, line: number): boolean {
+  const text = lines.textOf(line);
+  const mode = text.slice(indexLine.length).trim().split(/ +/)[1];
+  if (mode !== undefined) requireRegular(mode, { line: line + 1, text });
+  return emptyHash.test(text);
 }
 
 const otherKinds: Readonly<Record<string, string>> = { "120": "a symbolic link", "160": "a submodule" };
