@@ -220,6 +220,7 @@ class HunkFitter {
     if (start !== "several") return start;
     throw refusePatch.ambiguousHunk(place, {
       count: starts.length,
+      matching,
       candidates: candidatesAt(
         this.#body.bytes,
         starts.slice(0, 3).map((at) => this.#regionOf(text, at)),

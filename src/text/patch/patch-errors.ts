@@ -1,6 +1,8 @@
 import { quoteShort, Refusal } from "../../base/errors.ts";
 import { describeMiss, listLines, missDetails } from "../edits/describe-miss.ts";
+import type { Difference } from "../edits/differences.ts";
 import type { Candidate, ExplainedMiss } from "../edits/explain-miss.ts";
+import type { Matching } from "./matching.ts";
 
 /**
  * The place of a hunk: its file and number, and its lines in the patch. Numbers count from 1, and the last
@@ -22,6 +24,20 @@ const nameHunk = ({ path, number, lines: [from, to] }: HunkReference): string =>
   `Hunk ${number} of ${quoteShort(path)} (lines ${from} to ${to} of the patch)`;
 
 const factsOf = ({ number, lines }: HunkReference) => ({ hunk: number, patch_lines: lines });
+
+/** The places of a hunk that fits in several: how many they are, and the first of them. */
+interface AmbiguousPlaces {
+  readonly count: number;
+  readonly matching: Matching;
+  readonly candidates: readonly Candidate[];
+}
+
+/** The differences that the looser ways of matching ignore, in words and on the wire. */
+const looseness: { readonly [Way in Matching]?: readonly [words: string, differs: Difference] } = {
+  "trailing-blanks": ["blanks at the ends of lines", "trailing-space"],
+  blanks: ["blanks at both ends of its lines", "indent"],
+  typography: ["typographic characters, and blanks at the ends of lines,", "unicode-quotes"],
+};
 
 export const refusePatch = {
   noPatch: (isOneLine: boolean): Refusal =>
@@ -167,16 +183,20 @@ export const refusePatch = {
     ),
 
   /** Refuses a hunk that fits in several places. `candidates` are the first of `count` places. */
-  ambiguousHunk: (
-    place: HunkReference,
-    { count, candidates }: { readonly count: number; readonly candidates: readonly Candidate[] },
-  ): Refusal =>
-    new Refusal(
+  ambiguousHunk: (place: HunkReference, { count, matching, candidates }: AmbiguousPlaces): Refusal => {
+    const lines = candidates.map(({ from_line }) => from_line).join(", ");
+    const [but, differs] = looseness[matching] ?? [undefined, "none"];
+    const found =
+      but === undefined
+        ? `fits in ${count} places, first in lines ${lines}; send`
+        : `fits exactly nowhere. But for ${but} it fits in ${count} places, first in lines ${lines}, and no line number chooses among such. Send its lines exactly as the file has them,`;
+    return new Refusal(
       "ambiguous",
-      `${nameHunk(place)} fits in ${count} places, first in lines ${candidates.map(({ from_line }) => from_line).join(", ")}; send more of the lines around it, or the line of its function or class after @@.`,
+      `${nameHunk(place)} ${found} more of the lines around it, or the line of its function or class after @@.`,
       place.path,
-      { details: { ...factsOf(place), candidates, differs: "none" } },
-    ),
+      { details: { ...factsOf(place), candidates, differs } },
+    );
+  },
 
   tooManyComparisons: (place: HunkReference, limit: number): Refusal =>
     new Refusal(

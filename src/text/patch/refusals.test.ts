@@ -47,7 +47,23 @@ test("a hunk that fits in several places is ambiguous", () => {
 
 test("only of places with the same text does a line number choose one", () => {
   const before = { f: " a\nb\n  a\n" };
-  expect(refusalOf(before, diff("@@ -1 +1 @@", "-a", "+x")).reason).toBe("ambiguous");
+  const refusal = refusalOf(before, diff("@@ -1 +1 @@", "-a", "+x"));
+  expect(refusal.reason).toBe("ambiguous");
+  expect(refusal.message).toContain(
+    "fits exactly nowhere. But for blanks at both ends of its lines it fits in 2 places, first in lines 1, 3, and no line number chooses among such.",
+  );
+  expect(refusal.details).toMatchObject({
+    differs: "indent",
+    candidates: [{ from_line: 1 }, { from_line: 3 }],
+  });
+});
+
+test.each([
+  ["a  \nb\na \n", "a", "blanks at the ends of lines"],
+  ["\u201ca\u201d\nb\n\u201ca\u201d\n", '"a"', "typographic characters"],
+])("several places that fit only loosely are no exact fit: %j", (text, sent, words) => {
+  const refusal = refusalOf({ f: text }, diff("@@ -1 +1 @@", `-${sent}`, "+x"));
+  expect(refusal.message).toContain(`fits exactly nowhere. But for ${words}`);
 });
 
 test("a line number that is off by nearly as much for two places chooses none", () => {
