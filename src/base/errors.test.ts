@@ -274,6 +274,7 @@ const ofPatches: Samples<typeof refusePatch> = {
   headingNotFound: refusePatch.headingNotFound(place, { heading: "def f\u2028", ...miss }),
   misplacedHunk: refusePatch.misplacedHunk(place, { isAtEnd: true, candidates }),
   ambiguousHunk: refusePatch.ambiguousHunk(place, { matching: "exact", count: 2, candidates }),
+  movedLink: refusePatch.movedLink("l", "d/f"),
   hunkWithoutContext: refusePatch.hunkWithoutContext(place),
   tooManyComparisons: refusePatch.tooManyComparisons(place, 1024),
   overlappingHunks: refusePatch.overlappingHunks(place, { ...place, number: 1 }),

@@ -11,6 +11,7 @@ import { patchPaths } from "./apply-patch/paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { FileEncoding } from "./fields/file-encoding.ts";
+import { LosesTarget } from "./fields/links.ts";
 import { Literal } from "./fields/literal.ts";
 import { ReplacesFile } from "./fields/two-paths.ts";
 import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
@@ -97,6 +98,7 @@ const PatchResult = Named("PatchResult", {
     Type.Array(PlacedHunk, { description: "Hunks that were applied in another form or place than written." }),
   ),
   replaced: ReplacesFile,
+  dangling: LosesTarget,
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file now." })),
   text_notes: Type.Optional(
     Type.Array(Type.String(), {

@@ -3,6 +3,7 @@ import { Named } from "../base/schema/fragments.ts";
 import { copyPath } from "../filesystem/operations/copy.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
+import { describeLostTarget, LosesTarget } from "./fields/links.ts";
 import { Revision } from "./fields/revisions.ts";
 import {
   describeReplaced,
@@ -17,6 +18,7 @@ import { renderPath } from "./render/entry-text.ts";
 
 const CopyResult = Named("CopyResult", {
   copied: Type.Boolean(),
+  dangling: LosesTarget,
   error: Type.Optional(EntryError),
   from: Type.String(),
   replaced: ReplacesFile,
@@ -75,10 +77,10 @@ export const copy = defineCoderFunction({
         isDone: ({ copied }) => copied,
         nameOf: ({ from }) => from,
       }),
-      ...results.map(({ from, to, copied, replaced, error }) =>
+      ...results.map(({ from, to, copied, replaced, dangling, error }) =>
         error
           ? failure(error, from)
-          : `${renderPath(from)}: ${copied ? `copied to ${renderPath(to)}${describeReplaced({ replaced })}` : "is there already"}`,
+          : `${renderPath(from)}: ${copied ? `copied to ${renderPath(to)}${describeReplaced({ replaced })}${describeLostTarget({ dangling })}` : "is there already"}`,
       ),
     ].join("\n"),
 });

@@ -3,6 +3,7 @@ import { Named } from "../base/schema/fragments.ts";
 import { movePath } from "../filesystem/operations/move.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
+import { describeLostTarget, LosesTarget } from "./fields/links.ts";
 import { Revision } from "./fields/revisions.ts";
 import {
   describeReplaced,
@@ -16,6 +17,7 @@ import { summarizeBatch } from "./render/batch-text.ts";
 import { renderPath } from "./render/entry-text.ts";
 
 const MoveResult = Named("MoveResult", {
+  dangling: LosesTarget,
   error: Type.Optional(EntryError),
   from: Type.String(),
   moved: Type.Boolean(),
@@ -73,10 +75,10 @@ export const move = defineCoderFunction({
         isDone: ({ moved }) => moved,
         nameOf: ({ from }) => from,
       }),
-      ...results.map(({ from, to, moved, replaced, error }) =>
+      ...results.map(({ from, to, moved, replaced, dangling, error }) =>
         error
           ? failure(error, from)
-          : `${renderPath(from)}: ${moved ? `moved to ${renderPath(to)}${describeReplaced({ replaced })}` : "is there already"}`,
+          : `${renderPath(from)}: ${moved ? `moved to ${renderPath(to)}${describeReplaced({ replaced })}${describeLostTarget({ dangling })}` : "is there already"}`,
       ),
     ].join("\n"),
 });

@@ -35,6 +35,8 @@ export const profileTable = {
   links_lead_anywhere: { contract: false, agent: true },
   /** Whether trees and listings say that the folder of a root is gone. */
   marks_gone_roots: { contract: false, agent: true },
+  /** Whether edits answer where a link led, and moves and copies that a link has lost its target. */
+  names_links: { contract: false, agent: true },
   /** Whether moves and copies answer that they replaced a file. */
   names_replaced: { contract: false, agent: true },
   /** Whether answers in JSON name functions as the transport does: tools over MCP. */

@@ -1,6 +1,6 @@
 /** The notes in answers: cases in which a note was once missing or misleading. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, lstatSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectStdio, type McpFixture, textOf, withoutCheckpoint } from "./client.ts";
 
@@ -21,6 +21,10 @@ const tree = {
   "secrets/key": "k\n",
   alias: { link: "secrets" },
   away: { link: "/etc" },
+  "links/real/a.txt": "one\ntwo\n",
+  "links/real/b.txt": "b\n",
+  "links/l": { link: "real/a.txt" },
+  "links/folder": { link: "real" },
   dangling: { link: "nowhere" },
   "holds/f.txt": "f\n",
   "holds/.env": "E=1\n",
@@ -449,5 +453,70 @@ describe("changes without since", () => {
     });
     await own.call("coder_delete_file", { paths: ["a.txt"] });
     expect(textOf(await own.call("coder_changes", {}))).toStartWith("[changes are listed from now on; ");
+  });
+});
+
+describe("links", () => {
+  const lines = (...all: string[]) => `${all.join("\n")}\n`;
+  const v4a = (...all: string[]) => lines("*** Begin Patch", ...all, "*** End Patch");
+  const link = (path: string) => readlinkSync(join(connected.base, path));
+  const text = (path: string) => readFileSync(join(connected.base, path), "utf8");
+
+  test("an edit through a link names the file that it has changed", async () => {
+    const note = "[through a link: the file is links/real/a.txt]";
+    const ops = (from: string, to: string) => [{ op: "str_replace", old_str: from, new_str: to }];
+    for (const path of ["links/l", "links/folder/a.txt", join(connected.base, "links/l")]) {
+      expect(await ok("update_file", { path, ops: ops("one", "uno") })).toEndWith(`\n${note}`);
+      expect(await ok("update_file", { path, ops: ops("uno", "one"), answer: "bodies" })).toEndWith(note);
+    }
+    for (const path of [
+      "links/real/a.txt",
+      "./links/../links/real/a.txt",
+      join(connected.base, "links/real/a.txt"),
+    ])
+      for (const replacing of [ops("two", "dos"), ops("dos", "two")])
+        expect(await ok("update_file", { path, ops: replacing })).not.toContain("link:");
+    expect(await ok("apply_patch", { patch: v4a("*** Update File: links/l", "-two", "+dos") })).toEndWith(
+      note,
+    );
+    const changes = [{ op: "update", path: "links/l", ops: ops("dos", "two") }];
+    expect(await ok("transact", { changes })).toContain(note);
+    expect(text("links/real/a.txt")).toBe("one\ntwo\n");
+  });
+
+  test("a patch does not change the target of a link and move the link", async () => {
+    const refusal =
+      'C210 invalid_argument: Nothing was changed. "links/l" is a symbolic link: the patch would change the file it leads to, and give only the link another path. Name the file itself, "links/real/a.txt", in the patch, or send the change and the new path in two patches.';
+    const move = v4a("*** Update File: links/l", "*** Move to: links/real/l", "@@", "-two", "+dos");
+    expect(await error("apply_patch", { patch: move })).toBe(refusal);
+    for (const verb of ["rename", "copy"]) {
+      const head = ["diff --git a/links/l b/links/m", `${verb} from links/l`, `${verb} to links/m`];
+      const hunk = ["--- a/links/l", "+++ b/links/m", "@@ -2 +2 @@", "-two", "+dos"];
+      expect(await error("apply_patch", { patch: lines(...head, ...hunk) })).toBe(refusal);
+      const modes = ["old mode 100644", "new mode 100755"];
+      expect(await error("apply_patch", { patch: lines(head[0]!, ...modes, ...head.slice(1)) })).toBe(
+        refusal,
+      );
+    }
+    const swap = ["l", "real/b.txt"].map((from, at, both) => {
+      const to = both[1 - at]!;
+      return `diff --git a/links/${from} b/links/${to}\nrename from links/${from}\nrename to links/${to}\n`;
+    });
+    expect(await error("apply_patch", { patch: swap.join("") })).toContain('"links/l" is a symbolic link');
+    expect([link("links/l"), text("links/real/a.txt")]).toEqual(["real/a.txt", "one\ntwo\n"]);
+  });
+
+  test("a link that loses its target by a move or a copy is said to lead nowhere", async () => {
+    const note = "\n[the link leads nowhere from its new place]";
+    expect(await ok("copy", { from: "links/l", to: "links/real/l" })).toBe(
+      `links/l: copied to links/real/l${note}`,
+    );
+    expect(await ok("move", { from: "links/l", to: "m" })).toBe(`links/l: moved to m${note}`);
+    expect(await ok("move", { from: "m", to: "links/l" })).toBe("m: moved to links/l");
+    const changes = [{ op: "move", from: "links/l", to: "m" }];
+    expect(await ok("transact", { changes, dry_run: true })).toContain(`links/l: moved to m${note}\nplan `);
+    const patch = lines("diff --git a/links/l b/m", "rename from links/l", "rename to m");
+    expect(await ok("apply_patch", { patch })).toContain(`m: moved from links/l${note}`);
+    expect(await ok("move", { from: "m", to: "links/l" })).toBe("m: moved to links/l");
   });
 });

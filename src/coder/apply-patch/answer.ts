@@ -33,8 +33,8 @@ export function resultsOf(entries: readonly PatchedEntry[], hasNotes: boolean) {
 /** Maximum hunks of one file whose places are reported. */
 const maxPlacements = 20;
 
-function notesOf(entry: Pick<PatchedEntry, "placements" | "form" | "isReplacing" | "mode">) {
-  const { placements = [], form = {}, isReplacing, mode } = entry;
+function notesOf(entry: Pick<PatchedEntry, "placements" | "form" | "isReplacing" | "isDangling" | "mode">) {
+  const { placements = [], form = {}, isReplacing, isDangling, mode } = entry;
   const placed = placements.slice(0, maxPlacements).map(({ isTypographic, alsoAt, ...placement }) => ({
     ...placement,
     ...(alsoAt && { also_at: alsoAt }),
@@ -43,6 +43,7 @@ function notesOf(entry: Pick<PatchedEntry, "placements" | "form" | "isReplacing"
   const more = placements.length - placed.length;
   return {
     ...(isReplacing && { replaced: true }),
+    ...(isDangling && { dangling: true }),
     ...(mode !== undefined && { mode: octalDigits(mode) }),
     ...(placed.length > 0 && { placed }),
     ...(more > 0 && { more_placed: more }),

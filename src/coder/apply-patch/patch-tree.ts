@@ -26,6 +26,7 @@ import { resolveNames } from "../../text/patch/resolve-names.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 import { shownText } from "../fields/file-encoding.ts";
+import { isLinkAt, isLinkToSomething, linkedPath, notesOnLinks } from "../fields/links.ts";
 import { permissionBits } from "../fields/permission-bits.ts";
 import { expecting, revisionMismatch } from "../fields/revisions.ts";
 import { notesOnUnused } from "../read-file/text-notes.ts";
@@ -46,6 +47,8 @@ export interface PatchedEntry {
   readonly from?: string;
   /** Whether the patch replaces a file that was at the path. */
   readonly isReplacing?: boolean;
+  /** Whether it is a link that has lost its target. */
+  readonly isDangling?: boolean;
   /** The permission bits that the patch sets. */
   readonly mode?: number | undefined;
   readonly lines?: number;
@@ -178,6 +181,7 @@ class TreePatcher {
   async hold(file: FilePatch): Promise<void> {
     const change = this.#changeOf(file);
     const held = this.#read(change.path);
+    this.#requireNoLink(change.path);
     await this.#requireRevision(held.body, change);
     this.#held.set(file, held);
   }
@@ -217,6 +221,12 @@ class TreePatcher {
   /** Patches are for contents of files, and no undo could restore a FIFO or a socket. */
   #requireFile(path: string): void {
     if (this.#tree.kindAt(path) !== "file") throw refuse.notAFile(path);
+  }
+
+  /** Refuses to move or copy a link together with a change, which would be one of the file it leads to. */
+  #requireNoLink(path: string): void {
+    const { jail } = this.#tree;
+    if (isLinkAt(jail, path)) throw refusePatch.movedLink(path, linkedPath(jail, path));
   }
 
   #read(path: string): HeldFile {
@@ -295,18 +305,22 @@ class TreePatcher {
     const { target } = file;
     const copied = target?.isCopy === true ? this.#pathOf(target.path) : undefined;
     const isReplacing = target !== undefined && isFileAt(this.#tree, this.#pathOf(target.path));
+    const isRewritten = file.hunks.length > 0 || file.mode !== undefined;
+    if (target !== undefined && isRewritten) this.#requireNoLink(path);
+    const mayLoseTarget = target !== undefined && isLinkToSomething(this.#tree.jail, path);
     if (copied !== undefined) await this.#place(path, copied, "copy");
     const place = copied ?? path;
-    const isRead = file.hunks.length > 0 || file.mode !== undefined || expected !== undefined;
+    const isRead = isRewritten || expected !== undefined;
     const shown = isRead
       ? await this.#rewrite({ ...change, path: place })
       : { echoes: [], isTruncated: false };
     const changed = { ...shown, mode: file.mode, isReplacing };
-    if (copied !== undefined) return { path: copied, from: path, kind: "added", ...changed };
+    const lost = (to: string) => ({ isDangling: mayLoseTarget && !isLinkToSomething(this.#tree.jail, to) });
+    if (copied !== undefined) return { path: copied, from: path, kind: "added", ...changed, ...lost(copied) };
     if (target === undefined) return { path, kind: "modified", ...changed };
     const moved = this.#pathOf(target.path);
     await this.#place(path, moved, "move");
-    return { path: moved, from: path, kind: "moved", ...changed };
+    return { path: moved, from: path, kind: "moved", ...changed, ...lost(moved) };
   }
 
   /** Writes a file with its new content, and returns a description of it. */
@@ -327,7 +341,11 @@ class TreePatcher {
       const { before } = edit;
       await this.#requireRevision(before, change);
       const patched = await this.#applyHunks(before, change);
-      const form = withNotes(patched.form, notesOnLosses(edit.lossesBy([patched.bytes])));
+      const notes = [
+        ...notesOnLosses(edit.lossesBy([patched.bytes])),
+        ...notesOnLinks(this.#tree.jail, change.path),
+      ];
+      const form = withNotes(patched.form, notes);
       if (await edit.write([patched.bytes])) return { ...patched, form };
     }
   }

@@ -1,4 +1,5 @@
 /** Renders the answer to an applied patch as text for a model. */
+import { describeLostTarget } from "../fields/links.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
 import { renderPath } from "../render/entry-text.ts";
 import { numberedLines, renderLineEnds } from "../update-file/text.ts";
@@ -9,6 +10,7 @@ export interface PatchedFileResult {
   readonly kind: string;
   readonly from?: string;
   readonly replaced?: boolean;
+  readonly dangling?: boolean;
   readonly mode?: string;
   readonly new_line_count?: number;
   readonly echo?: readonly HunkEcho[];
@@ -44,7 +46,7 @@ export function renderPatched(result: PatchedFileResult): string {
   const mode = result.mode === undefined ? "" : `, mode ${result.mode}`;
   const count = lines === undefined ? "" : `, ${lines} ${lines === 1 ? "line" : "lines"} now`;
   return [
-    `${renderPath(path)}: ${kind}${source}${replaced}${mode}${count}`,
+    `${renderPath(path)}: ${kind}${source}${replaced}${mode}${count}${describeLostTarget(result)}`,
     ...echo.flatMap(renderEcho),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.placed ?? []).map(renderPlaced),

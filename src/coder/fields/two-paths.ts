@@ -7,6 +7,7 @@ import type { copyPath } from "../../filesystem/operations/copy.ts";
 import type { movePath } from "../../filesystem/operations/move.ts";
 import type { CoderContext } from "../define.ts";
 import { explainMissingFolder } from "../missing-paths/missing-folder.ts";
+import { isLinkToSomething } from "./links.ts";
 import { Literal } from "./literal.ts";
 import { expecting } from "./revisions.ts";
 
@@ -87,6 +88,8 @@ interface Transferred {
   readonly isDone: boolean;
   /** Whether a file was replaced, if the profile has that in its answers. */
   readonly replaced?: true;
+  /** Whether it is a link that has lost its target, if the profile has that in its answers. */
+  readonly dangling?: true;
 }
 
 /** Moves or copies one entry. */
@@ -95,7 +98,8 @@ export async function transferOne(
   context: CoderContext,
   verb: Verb,
 ): Promise<Transferred> {
-  const { names_replaced: namesReplaced } = context.profile;
+  const { names_replaced: namesReplaced, names_links: namesLinks } = context.profile;
+  const { jail } = context.tree;
   let replaced = {};
   const onReplace = () => {
     if (namesReplaced) replaced = { replaced: true };
@@ -104,8 +108,10 @@ export async function transferOne(
   const options = { expectedRevision: expected, linkMayLeadAnywhere, onReplace };
   const transfer = () => verb(context.tree, { ...paths, ...options }, context);
   const work = () => explainMissingFolder(transfer, { path: paths.to, parents: paths.parents }, context);
+  const mayLoseTarget = namesLinks && !paths.dryRun && isLinkToSomething(jail, paths.from);
   const isDone = await expecting(work, { path: paths.from, expected }, context);
-  return { isDone, ...replaced };
+  const isDangling = isDone && mayLoseTarget && !isLinkToSomething(jail, paths.to);
+  return { isDone, ...replaced, ...(isDangling && { dangling: true }) };
 }
 
 /** Returns the current revision of a file, if the entry has its expected one. */

@@ -115,6 +115,7 @@ export interface ChangeResult extends ShownFields {
   readonly copied?: boolean;
   readonly created?: boolean;
   readonly replaced?: boolean;
+  readonly dangling?: boolean;
   readonly revision?: string;
   readonly mode?: string;
   readonly unchanged?: boolean;

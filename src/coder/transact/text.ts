@@ -4,6 +4,7 @@ import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
 import { renderEncoding } from "../create-file/content-encoding.ts";
 import { nameWriting } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
+import { describeLostTarget } from "../fields/links.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
 import { countBytes, noteBlanks, renderPath } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
@@ -69,9 +70,9 @@ function renderResult(result: CommittedResult, sent?: SentChange): string {
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
-      return `${renderPath(from!)}: ${result.moved ? `moved to ${renderPath(to!)}${describeReplaced(result)}` : "is there already"}`;
+      return `${renderPath(from!)}: ${result.moved ? `moved to ${renderPath(to!)}${describeReplaced(result)}${describeLostTarget(result)}` : "is there already"}`;
     case "copy":
-      return `${renderPath(from!)}: ${result.copied ? `copied to ${renderPath(to!)}${describeReplaced(result)}` : "is there already"}`;
+      return `${renderPath(from!)}: ${result.copied ? `copied to ${renderPath(to!)}${describeReplaced(result)}${describeLostTarget(result)}` : "is there already"}`;
     case "make-folder":
       return `${renderPath(path)}: ${result.created ? "created" : "was there already"}`;
     case "chmod":

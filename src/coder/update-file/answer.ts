@@ -91,7 +91,7 @@ export class UpdateAnswer {
       ...(revision !== undefined && { revision }),
     };
     if (bodies === undefined) this.#addFields(head, fields);
-    else this.#addBodies({ ...head, ...(fields.hints && { hints: fields.hints }) }, bodies);
+    else this.#addBodies({ ...head, ...fields }, bodies);
   }
 
   #addBodies(head: Result, { before, after }: FittedBodies): void {

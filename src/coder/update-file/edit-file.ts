@@ -12,6 +12,7 @@ import { unifiedDiff } from "../../text/edits/unified-diff.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import type { CoderContext } from "../define.ts";
 import { shownText } from "../fields/file-encoding.ts";
+import { notesOnLinks } from "../fields/links.ts";
 import { revisionMismatch } from "../fields/revisions.ts";
 import type { ProfileDefaults } from "../profiles.ts";
 import { binaryKind } from "../read-file/file-kind.ts";
@@ -117,10 +118,12 @@ export async function editFile(
     const written = file.write(after, { dryRun });
     const bodies = { before: text, after: parts };
     const losses = [...notesOnUnused(requested, encoding, text), ...notesOnLosses(file.lossesBy(after))];
+    const links = context.profile.names_links ? notesOnLinks(context.tree.jail, path) : [];
     const showing = { path, bodies, trace, endsInReturns, encoding, hints, losses };
     const shown = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
+    const noted = withNotes(shown, links);
     const fields =
-      stale.note === undefined ? shown : { ...shown, hints: [stale.note, ...(shown.hints ?? [])] };
+      stale.note === undefined ? noted : { ...noted, hints: [stale.note, ...(noted.hints ?? [])] };
     const edit = {
       lines,
       ...(revision !== undefined && { revision }),

@@ -119,6 +119,14 @@ export const refusePatch = {
       `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is about ${what}, which a patch cannot change here; leave that file out.`,
     ),
 
+  /** Refuses to move or copy a link together with a change. `target` is the file it leads to, if known. */
+  movedLink: (path: string, target: string | undefined): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${quoteShort(path)} is a symbolic link: the patch would change the file it leads to, and give only the link another path. Nothing was changed. ${target === undefined ? "Name the file itself in the patch" : `Name the file itself, ${quoteShort(target)}, in the patch`}, or send the change and the new path in two patches.`,
+      path,
+    ),
+
   /** Refuses to create or move a file to a path that exists. */
   pathIsTaken: (path: string): Refusal =>
     new Refusal(
