@@ -69,6 +69,7 @@ const shared: Samples<typeof refuse> = {
   changed: refuse.changed("a"),
   badRevision: refuse.badRevision("abc", true),
   revisionMismatch: refuse.revisionMismatch("a", { path: "a", expected: "absent" }),
+  wholeRevisionMismatch: refuse.wholeRevisionMismatch("f", {}),
   permission: refuse.permission("a"),
   readOnlyFile: refuse.readOnlyFile("a", 0o100_444),
   io: refuse.io("a", "no space is left on the device"),

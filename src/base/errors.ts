@@ -302,6 +302,15 @@ export const refuse = {
       { details },
     ),
 
+  /** Refuses a call about a whole file: none of its lines are in question. */
+  wholeRevisionMismatch: (path: string, details: RefusalDetails): Refusal =>
+    new Refusal(
+      "revision-mismatch",
+      `${quoteShort(path)} has another revision than the call expects. Nothing was changed. Its current revision follows. Read the file, and repeat the call with that revision if it is still right.`,
+      path,
+      { details },
+    ),
+
   /** Refuses to change a file that no one may write. Its owner and root can change its mode. */
   readOnlyFile: (path: string, mode: number): Refusal =>
     new Refusal(

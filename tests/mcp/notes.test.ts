@@ -21,6 +21,7 @@ const tree = {
   "secrets/key": "k\n",
   alias: { link: "secrets" },
   away: { link: "/etc" },
+  binary: "\0\u0001KEY\n\0\u0001KEY\n",
   "links/real/a.txt": "one\ntwo\n",
   "links/real/b.txt": "b\n",
   "links/l": { link: "real/a.txt" },
@@ -453,6 +454,59 @@ describe("changes without since", () => {
     });
     await own.call("coder_delete_file", { paths: ["a.txt"] });
     expect(textOf(await own.call("coder_changes", {}))).toStartWith("[changes are listed from now on; ");
+  });
+});
+
+describe("what no one needs to see", () => {
+  test("a conflict of revisions about a whole file shows none of its lines", async () => {
+    const expected_revision = `sha256:${"0".repeat(64)}`;
+    const mismatch =
+      /"links\/real\/b\.txt" has another revision than the call expects\..* Its current revision follows\. Read the file, and repeat the call with that revision if it is still right\.\ncurrent: sha256:[0-9a-f]{64}\nsize: 2$/;
+    const path = "links/real/b.txt";
+    const expected_revisions = { [path]: expected_revision };
+    expect(await error("delete_file", { paths: [path], expected_revisions })).toMatch(mismatch);
+    for (const tool of ["move", "copy"])
+      expect(await error(tool, { from: path, to: "c", expected_revision })).toMatch(mismatch);
+    const creation = { path, content: "x", overwrite: true, expected_revision };
+    expect(await error("create_file", creation)).toMatch(mismatch);
+    for (const change of [
+      { op: "delete", path, expected_revision },
+      { op: "create", ...creation },
+      { op: "move", from: path, to: "c", expected_revision },
+    ])
+      expect(await error("transact", { changes: [change] })).toMatch(mismatch);
+  });
+
+  test("errors show no lines of a binary file", async () => {
+    const shown = "The file is binary, so its lines are not shown.";
+    const ops = [{ op: "str_replace", old_str: "KEY", new_str: "k" }];
+    const twice = await error("update_file", { path: "binary", ops });
+    expect(twice).toBe(
+      `C210 ambiguous: ops[0]: old_str is in "binary" 2 times, in lines 1, 2; send more of the lines around it, so that it is there once, or "replace_all": true. ${shown}`,
+    );
+    const patch = "*** Begin Patch\n*** Update File: binary\n-\u0001KEY\n+k\n*** End Patch\n";
+    const unclear = await error("apply_patch", { patch });
+    expect(unclear).toEndWith(shown);
+    expect(unclear).not.toContain("\0");
+  });
+
+  test("an op with an empty content says that it put nothing in", async () => {
+    await ok("create_file", { path: "three.txt", content: "a\nb\nc\n" });
+    const ops = [{ op: "update_lines", from_line: 1, to_line: 2, content: "" }];
+    expect(await ok("update_file", { path: "three.txt", ops })).toEndWith(
+      '\n[ops[0] removed its lines, as its content is empty; "\\n" is an empty line]',
+    );
+  });
+
+  test("a plan whose new file exists by now names it", async () => {
+    const changes = [
+      { op: "create", path: "planned/a", content: "a" },
+      { op: "create", path: "planned/b", content: "b" },
+    ];
+    const [, plan] = /^plan (\w+)$/m.exec(await ok("transact", { changes, dry_run: true })) ?? [];
+    await ok("create_file", { path: "planned/b", content: "other" });
+    const text = await error("commit", { plan });
+    expect(text).toEndWith("commit the new plan.\npaths: planned/b");
   });
 });
 

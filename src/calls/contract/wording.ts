@@ -91,7 +91,8 @@ function renderDetails(details: object, message: string): string[] {
     if (saidInWords.includes(key)) return [];
     if (Array.isArray(value))
       return value.flatMap((item) => (isNumberIn(item, message) ? [] : renderDetail(key, item)));
-    return isNumberIn(value, message) || (key === "change" && isPlaced(message))
+    return isNumberIn(value, message) ||
+      (key === "change" && (isPlaced(message) || Object.hasOwn(details, "paths")))
       ? []
       : renderDetail(key, value);
   });

@@ -33,6 +33,7 @@ import { notesOnUnused } from "../read-file/text-notes.ts";
 import { pauseOf } from "../services/pause.ts";
 import { Failures } from "../transact/failures.ts";
 import { inSlices } from "../update-file/apply-ops.ts";
+import { withoutBinaryLines } from "../update-file/binary-lines.ts";
 import { type EditedForm, formOf, withNotes } from "../update-file/edit-file.ts";
 import { openForPatch } from "../update-file/file-text.ts";
 import { notesOnLosses } from "../update-file/loss-notes.ts";
@@ -378,6 +379,16 @@ class TreePatcher {
     throw revisionMismatch({ path, expected, ranges }, { bytes, text });
   }
 
+  /** Applies hunks. In the profile `agent`, a refusal shows no lines of a file that is not text. */
+  async #withTextOnly<T>(text: Buffer, apply: () => Promise<T>): Promise<T> {
+    try {
+      return await apply();
+    } catch (error) {
+      if (!this.#context.profile.explained_errors || !(error instanceof Refusal)) throw error;
+      throw withoutBinaryLines(error, text);
+    }
+  }
+
   #pathOf(name: string): string {
     return pathBelow(this.#request.baseDir, name);
   }
@@ -391,7 +402,9 @@ class TreePatcher {
     const written = () => addedText(patch.lines, file);
     const { deadline } = this.#context;
     const opened = await inSlices(openForPatch(before, { path, encoding, written }, this.#context), deadline);
-    const patched = await inSlices(applyHunks(opened.text, { ...file, path }, patch), deadline);
+    const patched = await this.#withTextOnly(opened.text, () =>
+      inSlices(applyHunks(opened.text, { ...file, path }, patch), deadline),
+    );
     const pieces = await inSlices(opened.bytesOf([patched.body]), deadline);
     const notes = notesOnUnused(encoding, opened.encoding, opened.text);
     const form = withNotes(await inSlices(formOf(opened.text, patched.body, opened), deadline), notes);

@@ -77,10 +77,19 @@ async function explainMismatch<T>(
     const bytes = currentBytes(expectation, context);
     // It has since been removed, or is too large to be shown.
     if (bytes === undefined) throw error;
+    if (context.profile.explained_errors) throw wholeMismatch(expectation, bytes);
     const text = await runInSlices(shownText(bytes, expectation, context), createTimeSlice());
     throw revisionMismatch(expectation, { bytes, text });
   }
 }
+
+const wholeMismatch = ({ path, expected }: Expectation, bytes: Buffer): Refusal =>
+  refuse.wholeRevisionMismatch(path, {
+    path,
+    expected,
+    current: revisionOfBytes([bytes]),
+    size: bytes.length,
+  });
 
 function currentBytes({ path }: Expectation, { tree, config }: CoderContext): Buffer | undefined {
   const limit = { key: "max_read_bytes", bytes: config.max_read_bytes };

@@ -102,7 +102,7 @@ export class Failures {
 /** Returns a sentence that makes sense without the details. */
 const messageOf = ({ reason, message, details }: Refusal): string =>
   reason === "revision-mismatch" && details?.["current"] !== undefined
-    ? message.replace(/ Its current revision and .*$/, ` Its revision is ${details["current"]} now.`)
+    ? message.replace(/ Its current revision .*$/, ` Its revision is ${details["current"]} now.`)
     : message;
 
 /**

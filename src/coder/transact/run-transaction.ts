@@ -8,7 +8,7 @@ import type { Committing } from "../../filesystem/transactions/transactions.ts";
 import { memoryBytes } from "../../text/sizes/memory-size.ts";
 import type { CoderContext } from "../define.ts";
 import type { PlanAnswer } from "./plans.ts";
-import { refuseTransacting } from "./transact-errors.ts";
+import { refuseTransacting, type Staleness } from "./transact-errors.ts";
 
 /** Several changes that are made atomically. */
 export interface Transaction<T> {
@@ -131,26 +131,30 @@ function carryOutPlan<T>(
   context: CoderContext,
   { plan, reads }: Planned,
 ): Promise<Done<T>> {
+  const { paths } = transaction.named;
+  const stale = (refusal: Refusal) => refuseTransacting.stalePlan(plan, stalenessBy(refusal, paths));
   const again = async () => {
-    const shown = await unlessStale(plan, () => show(transaction, context, { remembersReads: true }));
+    const shown = await unlessStale(stale, () => show(transaction, context, { remembersReads: true }));
     if (areSameReads(shown.reads, reads)) return shown;
     throw refuseTransacting.stalePlan(plan, { paths: changedIn(shown.reads, reads) });
   };
-  return commit(transaction, context, { plan: again, whenChanged: (refusal) => staleBy(plan, refusal) });
+  return commit(transaction, context, { plan: again, whenChanged: stale });
 }
 
 /** Turns refusals of changes that the dry run permitted into a stale plan: something has changed since. */
-async function unlessStale<T>(plan: string, act: () => Promise<T>): Promise<T> {
+async function unlessStale<T>(stale: (refusal: Refusal) => Refusal, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof Refusal) || error.reason === "timeout") throw error;
-    throw staleBy(plan, error);
+    throw stale(error);
   }
 }
 
-function staleBy(plan: string, { details: { change } = {} }: Refusal): Refusal {
-  return refuseTransacting.stalePlan(plan, { change });
+/** Returns the path of the change that is refused now. `paths` are those of the changes. */
+function stalenessBy({ path, details: { change } = {} }: Refusal, paths: readonly string[]): Staleness {
+  const changed = path ?? paths[Number(change)];
+  return changed === undefined ? { change } : { change, paths: [changed] };
 }
 
 /** Returns the paths whose entries differ in the two plans. */

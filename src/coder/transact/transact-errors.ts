@@ -2,7 +2,7 @@ import { quoteShort, Refusal } from "../../base/errors.ts";
 import { furtherFailuresOf } from "./further-failures.ts";
 
 /** The reason why a plan cannot be carried out. */
-interface Staleness {
+export interface Staleness {
   readonly change?: unknown;
   readonly paths?: readonly string[];
 }

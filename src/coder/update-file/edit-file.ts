@@ -19,6 +19,7 @@ import { binaryKind } from "../read-file/file-kind.ts";
 import { describeLineEnds, notesOnEdited, notesOnUnused } from "../read-file/text-notes.ts";
 import type { FittedBodies, ShownFields, UpdateAnswer } from "./answer.ts";
 import { type AppliedOps, applyOps, type FileOps, inSlices, validateOps } from "./apply-ops.ts";
+import { withoutBinaryLines } from "./binary-lines.ts";
 import { withFailingOps } from "./failing-ops.ts";
 import { openForOps } from "./file-text.ts";
 import { notesOnLosses } from "./loss-notes.ts";
@@ -145,7 +146,7 @@ async function applyAll(
     return await applyOps(text, request, context);
   } catch (error) {
     if (!context.profile.explained_errors || !(error instanceof Refusal)) throw error;
-    throw await withFailingOps(error, { ...request, text }, context);
+    throw withoutBinaryLines(await withFailingOps(error, { ...request, text }, context), text);
   }
 }
 

@@ -49,7 +49,7 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
     ...(result.text_notes ?? []).map((note) => `[${note}]`),
     ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
     ...(result.hints ?? []).map((hint) => `[${hint}]`),
-    ...ops.flatMap(renderEmptyInsert),
+    ...ops.flatMap(renderEmptyContent),
   ].join("\n");
 }
 
@@ -59,11 +59,18 @@ const renderWhole = (text: string): string[] =>
     .split("\n")
     .map((line, index) => `${index + 1}→${line}`);
 
-/** Notes that an op inserted nothing, because an empty line was probably meant. */
-const renderEmptyInsert = ({ op, content }: SentOp, index: number): string[] =>
-  op === "insert" && content === ""
-    ? [`[ops[${index}] inserted nothing, as its content is empty; "\\n" is an empty line]`]
+/** Notes that an op has put in nothing, because an empty line was probably meant. */
+function renderEmptyContent({ op, content }: SentOp, index: number): string[] {
+  const done = op === undefined ? undefined : doneWithoutContent[op];
+  return content === "" && done !== undefined
+    ? [`[ops[${index}] ${done}, as its content is empty; "\\n" is an empty line]`]
     : [];
+}
+
+const doneWithoutContent: Readonly<Record<string, string>> = {
+  insert: "inserted nothing",
+  update_lines: "removed its lines",
+};
 
 /** Returns a note about line ends other than LF. */
 export function renderLineEnds({
