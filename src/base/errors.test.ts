@@ -296,6 +296,7 @@ const ofRequests: Samples<typeof refuseField> = {
     known: ["ops", "path"],
     below: { list: "ops", known: ["op"] },
   }),
+  besideList: refuseField.besideList("path", "path", "files"),
   namedTwice: refuseField.namedTwice(["file_path", "path"], "path", ""),
   mistakenPath: refuseField.mistakenPath("a:12", {
     why: "ends with the number of a line",

@@ -41,6 +41,12 @@ export function maxSimilar(name: string, names: readonly string[]): string | und
   );
 }
 
+/** Returns the names, the most similar to `name` first. Names that are equally similar keep their order. */
+export const bySimilarity = (name: string, names: readonly string[]): string[] =>
+  name.length > maxNameLength
+    ? [...names]
+    : names.toSorted((one, other) => distance(name, one) - distance(name, other));
+
 /** Minimum length of a name that `misspelt` recognizes: a shorter one is close to too many words. */
 const minMisspeltLength = 5;
 

@@ -16,7 +16,7 @@ type Rows = readonly (readonly string[])[];
 export const argumentParts = (table: (rows: Rows) => string): string[] => [
   "How requests are read in the profile `agent`, which is the default over MCP. In the profile `contract` they are taken as they are sent.\n",
   "## Unknown fields\n",
-  "A field that a function does not have is refused with the reason `unknown_field`, before anything is done: with `unknown_fields: refuse` in the configuration, which is the default of the profile. The error says where the field stood, which one was most likely meant, and which there are. Fields at the top of a request that begin with `_` belong to the engine, and are accepted.\n",
+  "A field that a function does not have is refused with the reason `unknown_field`, before anything is done: with `unknown_fields: refuse` in the configuration, which is the default of the profile. The error says where the field stood, which one was most likely meant, and up to 12 of those that its tool shows, the most similar first. Fields at the top of a request that begin with `_` belong to the engine, and are accepted.\n",
   "## Names of other tool sets\n",
   "A name in another case is the field of that name: `dryRun` and `dry-run` are `dry_run`. These names are taken too, because they mean exactly the same. The text of an answer says what was read as what: `[read file_path as path]`. If a function has two of the fields, its own names go first.\n",
   table([["field", "also"], ...rowsOf(synonyms)]),

@@ -11,7 +11,7 @@ export interface UnknownField {
   readonly kind: string | undefined;
   /** The next call that works, in a sentence. */
   readonly advice: string;
-  /** The fields that the object has. */
+  /** The fields that the object has, the most similar first. */
   readonly known: readonly string[];
   /** The fields of the entries of its list, if any. */
   readonly below: { readonly list: string; readonly known: readonly string[] } | undefined;
@@ -35,6 +35,15 @@ export const refuseField = {
     const field = where === "" ? name : `${where}.${name}`;
     return new Refusal("unknown-field", sentences.join(" "), undefined, { details: { field } });
   },
+
+  /** Refuses a field of one entry, which may be sent without its list, together with that list. */
+  besideList: (name: string, field: string, list: string): Refusal =>
+    new Refusal(
+      "unknown-field",
+      `${inBackticks(name)} and \`${list}\` exclude each other: a request is one entry without \`${list}\`, or has all entries in it. Nothing was done. Send \`${field}\` in an entry of \`${list}\`.`,
+      undefined,
+      { details: { field: name } },
+    ),
 
   /** Refuses two names of one field with different values. */
   namedTwice: ([one, other]: readonly [string, string], field: string, where: string): Refusal =>
@@ -106,7 +115,14 @@ export const refuseField = {
 /** The beginning of the sentence of a change among several that are made together. */
 const placeOfChange = /^Nothing was changed\. (?:\w+ \d+ of \d+ \((?:"(?:\\.|[^"\\])*"|[^"()])*\): )?/;
 
-const listNames = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+/** Maximum number of fields that a refusal names. */
+const maxListed = 12;
+
+function listNames(names: readonly string[]): string {
+  const listed = names.slice(0, maxListed).map((name) => `\`${name}\``);
+  const more = names.length - listed.length;
+  return more === 0 ? listed.join(", ") : `${listed.join(", ")} and ${more} more`;
+}
 
 /** Quotes a name that a caller sent. */
 const inBackticks = (name: string): string =>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { TObject } from "@sinclair/typebox";
 import { requestFieldsOf } from "../../../tests/harness/request-fields.ts";
 import { Refusal } from "../../base/errors.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
@@ -168,12 +169,36 @@ describe("a field that is unknown", () => {
     expect(message).toContain(advice);
   });
 
-  test("is refused in every function, and the fields of that are named", () => {
-    for (const { id, request, examples } of definitions.values()) {
+  test("is refused in every function, and at most 12 fields that its tool shows are named", () => {
+    for (const { id, request, examples, busFields = [] } of definitions.values()) {
       const { message } = refusalOf(id, { ...examples[0]!.request, zzzz: 1 });
-      for (const name of Object.keys(request["properties"]))
-        expect(message.includes(`\`${name}\``)).toBe(name !== "fs_scope");
+      const { properties } = request as TObject;
+      const isShown = (name: string) =>
+        name !== "fs_scope" && !busFields.includes(name) && !("isRare" in properties[name]!);
+      const named = Object.keys(properties).filter((name) => message.includes(`\`${name}\``));
+      const shown = Object.keys(properties).filter(isShown);
+      expect(named.filter((name) => !isShown(name))).toEqual([]);
+      expect(named.length).toBe(Math.min(shown.length, 12));
+      expect(message.includes(` and ${shown.length - 12} more`)).toBe(shown.length > 12);
     }
+  });
+
+  test("is followed by the most similar fields", () => {
+    const { message } = refusalOf("coder::search", { query: "a", context_line: 1 });
+    expect(message).toMatch(/Its fields are `context_lines_after`, .*`context_lines_before`/);
+  });
+
+  test.each([
+    ["coder::create-file", { path: "a", files: [{ path: "b", content: "" }] }, "path", "files"],
+    ["coder::create-file", { content: "x", files: [{ path: "b", content: "" }] }, "content", "files"],
+    ["coder::update-file", { file_path: "a", files: oneEdit.files }, "path", "files"],
+    ["coder::move", { from: "a", to: "b", files: [{ from: "c", to: "d" }] }, "from", "files"],
+    ["coder::transact", { op: "delete", changes: [{ op: "delete", path: "a" }] }, "op", "changes"],
+  ])("%s %j is one entry and a list of them", (id, payload, field, list) => {
+    const { reason, message } = refusalOf(id, payload);
+    expect(reason).toBe("unknown-field");
+    expect(message).toContain(` and \`${list}\` exclude each other:`);
+    expect(message).toEndWith(`Nothing was done. Send \`${field}\` in an entry of \`${list}\`.`);
   });
 
   test("is dropped where the configuration says so, and refused without forgiveness where it says that", () => {

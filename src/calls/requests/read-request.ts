@@ -5,6 +5,7 @@
  */
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import { bySimilarity } from "../../base/similar-name.ts";
 import type { RequestRules } from "../contract/definition.ts";
 import { fsScopeField, sessionBoundary } from "../contract/fs-scope.ts";
 import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
@@ -13,6 +14,7 @@ import { refuseField } from "./field-errors.ts";
 import { fieldNamed, literalNamed } from "./field-names.ts";
 import {
   alternativeFor,
+  commonFields,
   entryListOf,
   hasFields,
   isArray,
@@ -62,6 +64,8 @@ export function nameSent(field: string, places: PlacesSent = new Map()): string 
 /** The function whose request is read. */
 export interface RequestShape {
   readonly id: string;
+  /** The fields that tools never show. */
+  readonly busFields?: readonly string[];
   readonly request: TSchema;
 }
 
@@ -75,14 +79,14 @@ export const readPayload = (shape: RequestShape, payload: unknown, rules: ReadRu
 
 /** Like `readPayload`, in steps, so that reading very many entries keeps no other call waiting. */
 export function* readPayloadInSteps(
-  { id, request }: RequestShape,
+  { id, request, busFields = [] }: RequestShape,
   payload: unknown,
   rules: ReadRules,
 ): Steps<ReadPayload> {
   if (!isObject(request)) return { payload, notes: [] };
   const sentAs = new Map<string, string>();
   const bounds = rules.isForgiving ? new RequestBounds(id, (where) => nameSent(where, sentAs)) : undefined;
-  const reader = new Reader(request, { ...rules, bounds }, new Set(zeroIsAbsent[id]), sentAs);
+  const reader = new Reader(request, { ...rules, bounds, busFields }, new Set(zeroIsAbsent[id]), sentAs);
   const read = yield* reader.readInSteps(request, payload, "");
   const { inferred } = reader;
   return {
@@ -107,6 +111,8 @@ interface SentObject {
 interface BoundedRules extends ReadRules {
   /** The bounds of the function's fields; `undefined` if they may be as large as a request. */
   readonly bounds: RequestBounds | undefined;
+  /** The fields that no error names. */
+  readonly busFields: readonly string[];
 }
 
 /** Entries that are read in one step, which takes a millisecond or two before the code is compiled. */
@@ -266,7 +272,16 @@ class Reader {
 
   #unknown(schema: TObject, name: string, { value, where }: SentObject): Error {
     const list = entryListOf(schema);
-    const known = shownFields(schema);
+    // Its schema shows the fields of one entry beside the list.
+    const field = where === "" && this.#rules.isForgiving && list ? fieldOf(list.items, name) : undefined;
+    if (field !== undefined && value[list!.name] !== undefined)
+      return refuseField.besideList(name, field, list!.name);
+    const nearest = (names: readonly string[]) =>
+      bySimilarity(
+        name,
+        names.filter((one) => !this.#rules.busFields.includes(one)),
+      );
+    const known = nearest(commonFields(schema));
     const place = nameSent(where, this.sentAs);
     return refuseField.unknownField({
       name,
@@ -274,7 +289,10 @@ class Reader {
       kind: place === where ? undefined : literalTagOf(schema),
       known,
       advice: adviceFor(this.#root, schema, { name, where, place, sent: Object.keys(value) }),
-      below: list && { list: list.name, known: [...new Set(objectsOf(list.items).flatMap(shownFields))] },
+      below: list && {
+        list: list.name,
+        known: nearest([...new Set(objectsOf(list.items).flatMap(commonFields))]),
+      },
     });
   }
 
@@ -400,6 +418,12 @@ function hasField(schema: TSchema, name: string): boolean {
     );
   });
 }
+
+/** Returns the field that a name stands for in an entry of a list. */
+const fieldOf = (items: TSchema, name: string): string | undefined =>
+  objectsOf(items)
+    .map(({ properties }) => fieldNamed(name, properties))
+    .find((field) => field !== undefined);
 
 /** Returns the only variant that the fields fit, with or without one entry of its list among them. */
 function variantFor(

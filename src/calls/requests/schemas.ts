@@ -102,3 +102,7 @@ export const objectsOf = (schema: TSchema): readonly TObject[] =>
 /** Returns the names of the fields that callers are shown. */
 export const shownFields = ({ properties }: TObject): string[] =>
   Object.keys(properties).filter((name) => name !== fsScopeField);
+
+/** Returns the names of the fields that tools show unless `--tools all` is given. */
+export const commonFields = (schema: TObject): string[] =>
+  shownFields(schema).filter((name) => !("isRare" in schema.properties[name]!));
