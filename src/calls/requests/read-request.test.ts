@@ -48,6 +48,18 @@ describe("names of other tool sets", () => {
       ["input as patch", "dryRun as dry_run"],
     ],
     ["coder::search", { query: "a", "-i": true }, { query: "a", ignore_case: true }, ["-i as ignore_case"]],
+    [
+      "coder::replace",
+      { search: "a", replacement: "b" },
+      { query: "a", replacement: "b" },
+      ["search as query"],
+    ],
+    [
+      "coder::update-file",
+      { files: [{ path: "a", ops: [{ op: "str_replace", old: "x", new: "y" }] }] },
+      oneEdit,
+      ["old as old_str", "new as new_str"],
+    ],
     ["shell::exec", { cmd: "ls" }, { command: "ls" }, ["cmd as command"]],
     ["shell::fs::mv", { from: "/a", to: "/b" }, { src: "/a", dst: "/b" }, ["from as src", "to as dst"]],
     ["shell::status", { jobId: "j" }, { job_id: "j" }, ["jobId as job_id"]],
