@@ -132,6 +132,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
     label: "rename",
   }),
   undoWhich: refuseCoder.undoWhich(),
+  undoZero: refuseCoder.undoZero("seq"),
   undoByLabel: refuseCoder.undoByLabel("T8", 91),
 };
 

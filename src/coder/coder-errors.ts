@@ -224,6 +224,14 @@ export const refuseCoder = {
       "More than one of the fields steps, seq and transaction is given. Send one of them.",
     ),
 
+  undoZero: (field: "seq" | "steps"): Refusal =>
+    new Refusal(
+      "bad-input",
+      field === "seq"
+        ? "`seq` is 0, but checkpoints are numbered from 1. Nothing was undone. Send the number of a checkpoint that coder::checkpoints lists, or leave `seq` out to undo the newest."
+        : "`steps` is 0. Nothing was undone. Send how many of the newest checkpoints to undo, or leave `steps` out to undo one.",
+    ),
+
   twoStarts: (): Refusal =>
     new Refusal("bad-input", "Both `since` and `checkpoint` are given. Send one of them."),
 

@@ -238,3 +238,21 @@ test("after more later checkpoints than are read, nothing is claimed of those be
     "conflict: b.txt is not what #4 left there: #205 has changed it since\nNothing was undone; undo #205 first, or send force to undo over conflicts.",
   );
 });
+
+test("a zero chooses no checkpoint, and does not hide another choice", async () => {
+  const { fixture, read, create, errorOf, text } = open();
+  await using _ = fixture;
+  await create("a.txt", "one\n");
+  await create("b.txt", "two\n");
+  expect(await errorOf({ seq: 0 })).toBe(
+    "`seq` is 0, but checkpoints are numbered from 1. Nothing was undone. Send the number of a checkpoint that coder::checkpoints lists, or leave `seq` out to undo the newest.",
+  );
+  expect(await errorOf({ steps: 0, paths: ["b.txt"] })).toBe(
+    "`steps` is 0. Nothing was undone. Send how many of the newest checkpoints to undo, or leave `steps` out to undo one.",
+  );
+  expect(await errorOf({ seq: "#0", steps: 0 })).toStartWith("`seq` is 0,");
+  expect(read("b.txt")).toBe("two\n");
+  expect(await text("coder::undo", { seq: 1, steps: 0 })).toStartWith("#1\n  removed: a.txt");
+  const placeholders = { seq: 0, transaction: "", paths: [], steps: 1 };
+  expect(await text("coder::undo", placeholders)).toStartWith("#3\n  restored: a.txt");
+});

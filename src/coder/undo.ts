@@ -156,7 +156,8 @@ export const undo = defineCoderFunction({
       request: { seq: 41, paths: ["src"], dry_run: true },
     },
   ],
-  async handle({ dry_run: isTrial, force, paths, ...which }, context) {
+  async handle({ dry_run: isTrial, force, paths, ...sent }, context) {
+    const which = withoutZeros(sent);
     const resolved = isTrial ? undefined : await resolve(which, force, context);
     if (resolved !== undefined) return { undone: [], conflicts: [], resolved };
     const journal = requireJournal(context);
@@ -268,6 +269,16 @@ function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): 
     case "given-up":
       return `The transaction is given up: what is there now stays${list === "" ? "" : `, and what it had taken away is ${list}`}.`;
   }
+}
+
+/**
+ * Returns the choice without zeros, which models send in fields that they do not use. Throws bad-input if
+ * nothing else chooses: a zero is not a wish to undo the newest checkpoint.
+ */
+function withoutZeros({ seq, steps, ...others }: Which): Which {
+  const isChosen = Boolean(seq) || Boolean(steps) || others.transaction !== undefined;
+  if (!isChosen && (seq === 0 || steps === 0)) throw refuseCoder.undoZero(seq === 0 ? "seq" : "steps");
+  return { ...others, ...(seq && { seq }), ...(steps && { steps }) };
 }
 
 /** Throws bad-input for a call that seems to choose a checkpoint by its label. */

@@ -207,7 +207,6 @@ export const zeroIsAbsent: Readonly<Record<string, readonly string[]>> = {
   "coder::read-file": ["max_output_bytes"],
   "coder::search": ["deadline_ms", "max_bytes", "max_file_bytes", "max_line_bytes", "max_matches"],
   "coder::checkpoints": ["before_seq", "limit", "max_diff_bytes"],
-  "coder::undo": ["seq", "steps"],
   "coder::changes": ["limit", "max_diff_bytes"],
   "shell::exec": ["max_output_bytes", "timeout_ms"],
   "shell::exec_bg": ["max_output_bytes", "timeout_ms"],
