@@ -256,3 +256,51 @@ test("a zero chooses no checkpoint, and does not hide another choice", async () 
   const placeholders = { seq: 0, transaction: "", paths: [], steps: 1 };
   expect(await text("coder::undo", placeholders)).toStartWith("#3\n  restored: a.txt");
 });
+
+test("a plain undo passes over checkpoints of which nothing is left", async () => {
+  const { fixture, read, edit, create, call, text } = open();
+  await using _ = fixture;
+  await create("f.txt", "one\n");
+  await create("d/a.txt", "one");
+  await edit("f.txt", "one", "two");
+  await call("coder::create-file", { path: "d/a.txt", content: "one", overwrite: true });
+  await call("coder::transact", {
+    changes: [
+      { op: "create", path: "q", content: "x" },
+      { op: "delete", path: "q" },
+    ],
+  });
+  await edit("d/a.txt", "one", "three");
+  writeFileSync(fixture.at("d/a.txt"), "one");
+  const newest = (await call("coder::checkpoints", { limit: 1 })).checkpoints[0].seq;
+  expect(newest).toBe(6);
+  const passed = "[passed over #6, #5, #4: nothing of them is left to undo]\n#3\n  restored: f.txt\n";
+  expect(await text("coder::undo", { dry_run: true })).toStartWith(passed);
+  expect(await call("coder::undo", { dry_run: true })).toMatchObject({ passed_over: [6, 5, 4] });
+  expect(await text("coder::undo", { paths: ["d"] })).toStartWith(
+    "[passed over #6, #4: nothing of them is left to undo]\n#2\n  removed: d/a.txt\n",
+  );
+  expect(await text("coder::undo", { seq: 7 })).toContain("restored: d/a.txt");
+  expect(await text("coder::undo", { seq: 6 })).toContain("Nothing was undone: what #6 changed is no longer");
+  expect(read("f.txt")).toBe("two\n");
+});
+
+test("an undo of which nothing is left is not passed over: the one before could be what it redid", async () => {
+  const { fixture, text, takeAway, read } = await redone();
+  await using _ = fixture;
+  takeAway();
+  expect(await text("coder::undo")).toStartWith(
+    "#4\nNothing was undone: what #4 changed is no longer there.",
+  );
+  expect(read("a.txt")).toBe("one\ntwo\n");
+});
+
+test("an undo says why nothing is left if no older checkpoint can be undone either", async () => {
+  const { fixture, create, text } = open();
+  await using _ = fixture;
+  await create("f.txt", "one\n");
+  rmSync(fixture.at("f.txt"));
+  expect(await text("coder::undo")).toBe(
+    "#1\nNothing was undone: what #1 changed is no longer there. f.txt: changed since by a command or another program. Send the seq of the one to undo; coder::checkpoints lists them.",
+  );
+});

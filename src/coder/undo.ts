@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type Author, authorId, isSameAuthor, isWithoutSession, renderAuthor } from "../base/author.ts";
+import { Refusal } from "../base/errors.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
 import { unservedRoots } from "../filesystem/jail/roots.ts";
@@ -119,6 +120,11 @@ const response = Type.Object(
       }),
     ),
     conflicts: Type.Array(UndoConflict),
+    passed_over: Type.Optional(
+      Type.Array(UInt64(), {
+        description: "Newer checkpoints of which nothing is left to undo, without `seq` and `transaction`.",
+      }),
+    ),
     resolved: Type.Optional(Resolved),
     transaction: Type.Optional(Type.String()),
     undone: Type.Array(UndoneCheckpoint),
@@ -160,69 +166,30 @@ export const undo = defineCoderFunction({
     const which = withoutZeros(sent);
     const resolved = isTrial ? undefined : await resolve(which, force, context);
     if (resolved !== undefined) return { undone: [], conflicts: [], resolved };
-    const journal = requireJournal(context);
-    const { transactions } = context;
-    if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
-    const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
-    const pause = pauseOf(context);
     await requireFreeLabel(which, context);
-    const { records, selects: isChosen } = await choose({ ...which, paths }, context);
-    const untouched = await untouchedPaths(paths ?? [], records, context);
-    const commands = isNewest({ ...which, paths }) ? programsAfter(records[0]!, context) : [];
-    const unrecorded = isNewest({ ...which, paths }) ? unrecordedAfter(records[0]!, context) : 0;
-    const selects = (step: StepNames & { readonly seq: number }) =>
-      isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
-    const after = await recordsAfter(records.at(-1)!.seq, context);
-    const later = await LaterRecords.of(after, {
-      after: records.at(-1)!.seq,
-      isCut: after.length === maxLater,
-      isShown: (step) => isShown(step, context.jail),
-      isUnrecorded: (path, time) => journal.lost.isUnrecorded(path, time),
-      pause,
-    });
-    const plan = async (): Promise<Plan<UndoOutcome>> => {
-      const tree = baseTree(context);
-      const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
-        contentOf(journal, step, kept, pause);
-      const outcome = await undoRecords({
-        tree: new Restoration(tree, context),
-        records,
-        selects,
-        force,
-        content,
-        later,
-        goneRoots: unservedRoots(context.jail),
-        pause,
-      });
-      const isStopped = outcome.conflicts.length > 0 && !force;
-      const isKept = isTrial || isStopped || !outcome.undone.some(isChanging);
-      return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
-    };
-    const numbers = records.map(({ seq }) => `#${seq}`).slice(0, 5);
-    const label = context.label ?? `undo of ${numbers.join(", ")}`;
-    const { value, transaction } = await transactions.run(plan, { requester: context, label });
-    // The changes are made, so the answer must say so, however late it is.
-    const afterwards = transaction === undefined ? pause : pauseWithoutEnd();
-    const isDone = force || value.conflicts.length === 0;
-    return {
-      ...(commands.length > 0 && { commands }),
-      undone: isDone
-        ? await listAll(value.undone, { records, selects }, { later, context, pause: afterwards })
-        : [],
-      conflicts: value.conflicts.slice(0, maxPaths),
-      ...(untouched.length > 0 && { untouched }),
-      ...(transaction !== undefined && { transaction }),
-      ...(unrecorded > 0 && { unrecorded }),
-    };
+    const undoing = { which: { ...which, paths }, isTrial, force };
+    const passed = new Set<number>();
+    let chosen = await choose(undoing.which, passed, context);
+    const first = await undoChosen(chosen, undoing, context);
+    let answer = first;
+    while (isForNewest(which) && isWithoutEffect(answer) && !chosen.records.some(isUndo)) {
+      for (const { seq } of chosen.records) passed.add(seq);
+      const older = passed.size > maxPassed ? undefined : await olderThan(passed, undoing.which, context);
+      if (older === undefined) return first;
+      chosen = older;
+      answer = { ...(await undoChosen(chosen, undoing, context)), passed_over: [...passed] };
+    }
+    return isWithoutEffect(answer) ? first : answer;
   },
   isFailure: ({ undone, conflicts, resolved }) =>
     (conflicts.length > 0 && undone.length === 0) ||
     isAllSkipped(undone) ||
     resolved?.outcome === "in-conflict",
   render: (answer, { sentence }, { dry_run: isTrial = false, paths }) => {
-    const { undone, conflicts, resolved, commands, untouched, unrecorded } = answer;
+    const { undone, conflicts, resolved, commands, passed_over: passed, untouched, unrecorded } = answer;
     if (resolved !== undefined) return sentence(renderResolved(resolved));
     return [
+      ...(passed === undefined ? [] : [renderPassed(passed)]),
       ...undone.flatMap(renderUndone),
       ...conflicts.map(renderConflict),
       ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
@@ -239,6 +206,105 @@ export const undo = defineCoderFunction({
     ].join("\n");
   },
 });
+
+/** The request of an undo. */
+interface Undoing {
+  readonly which: Which;
+  readonly isTrial: boolean;
+  readonly force: boolean;
+}
+
+/** Undoes the checkpoints, or answers what doing so would change. */
+async function undoChosen(
+  { records, selects: isChosen }: Chosen,
+  { which, isTrial, force }: Undoing,
+  context: CoderContext,
+): Promise<Static<typeof response>> {
+  const journal = requireJournal(context);
+  const { transactions } = context;
+  if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
+  const { paths } = which;
+  const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
+  const pause = pauseOf(context);
+  const untouched = await untouchedPaths(paths ?? [], records, context);
+  const commands = isNewest(which) ? [...programsAfter(records[0]!, context)] : [];
+  const unrecorded = isNewest(which) ? unrecordedAfter(records[0]!, context) : 0;
+  const selects = (step: StepNames & { readonly seq: number }) =>
+    isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
+  const after = await recordsAfter(records.at(-1)!.seq, context);
+  const later = await LaterRecords.of(after, {
+    after: records.at(-1)!.seq,
+    isCut: after.length === maxLater,
+    isShown: (step) => isShown(step, context.jail),
+    isUnrecorded: (path, time) => journal.lost.isUnrecorded(path, time),
+    pause,
+  });
+  const plan = async (): Promise<Plan<UndoOutcome>> => {
+    const tree = baseTree(context);
+    const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
+      contentOf(journal, step, kept, pause);
+    const outcome = await undoRecords({
+      tree: new Restoration(tree, context),
+      records,
+      selects,
+      force,
+      content,
+      later,
+      goneRoots: unservedRoots(context.jail),
+      pause,
+    });
+    const isStopped = outcome.conflicts.length > 0 && !force;
+    const isKept = isTrial || isStopped || !outcome.undone.some(isChanging);
+    return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
+  };
+  const numbers = records.map(({ seq }) => `#${seq}`).slice(0, 5);
+  const label = context.label ?? `undo of ${numbers.join(", ")}`;
+  const { value, transaction } = await transactions.run(plan, { requester: context, label });
+  // The changes are made, so the answer must say so, however late it is.
+  const afterwards = transaction === undefined ? pause : pauseWithoutEnd();
+  const isDone = force || value.conflicts.length === 0;
+  return {
+    ...(commands.length > 0 && { commands }),
+    undone: isDone
+      ? await listAll(value.undone, { records, selects }, { later, context, pause: afterwards })
+      : [],
+    conflicts: value.conflicts.slice(0, maxPaths),
+    ...(untouched.length > 0 && { untouched }),
+    ...(transaction !== undefined && { transaction }),
+    ...(unrecorded > 0 && { unrecorded }),
+  };
+}
+
+/**
+ * Returns whether an undo made a checkpoint. It is not passed over, since an undo of the older ones could redo
+ * what it undid.
+ */
+const isUndo = ({ function_id: id }: JournalRecord): boolean => id === "coder::undo";
+
+/** Maximum checkpoints without an effect that are passed over for an older one. */
+const maxPassed = 50;
+
+/** Returns whether a call wants the newest checkpoint, of some paths or of all. */
+const isForNewest = ({ seq, transaction, steps = 1 }: Which): boolean =>
+  seq === undefined && transaction === undefined && steps === 1;
+
+/** Returns whether the checkpoints of an answer have left nothing to undo. */
+const isWithoutEffect = ({ undone, conflicts }: Static<typeof response>): boolean =>
+  conflicts.length === 0 && !undone.some((one) => isChanging(one) || one.skipped.length > 0);
+
+/** Chooses as if there were no checkpoints that an undo has passed over. Returns `undefined` without any. */
+async function olderThan(
+  passed: ReadonlySet<number>,
+  which: Which,
+  context: CoderContext,
+): Promise<Chosen | undefined> {
+  try {
+    return await choose(which, passed, context);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Resolves a transaction that was left half done. Returns `undefined` if the call names none that it may know
@@ -395,7 +461,7 @@ interface Chosen {
 const everyStep = () => true;
 
 /** Chooses among the checkpoints that the call may know of. Throws a refusal without any. */
-async function choose(which: Which, context: CoderContext): Promise<Chosen> {
+async function choose(which: Which, passed: ReadonlySet<number>, context: CoderContext): Promise<Chosen> {
   const { author, paths, steps, seq, transaction } = which;
   if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
   if (seq !== undefined) return { records: [await recordOf(seq, context)], selects: everyStep };
@@ -403,7 +469,8 @@ async function choose(which: Which, context: CoderContext): Promise<Chosen> {
     throw await refusalWithoutSession(paths, context);
   const isOwn = transaction === undefined ? authorFilter(author, context) : everyStep;
   const candidates = shownRecords(context, (record) => {
-    return isOwn(record.author) && (transaction === undefined || record.transaction === transaction);
+    if (passed.has(record.seq) || !isOwn(record.author)) return false;
+    return transaction === undefined || record.transaction === transaction;
   });
   const chosen =
     paths !== undefined && steps === undefined && transaction === undefined
@@ -550,6 +617,12 @@ function renderCommands(
   const named = programs.slice(0, maxPrograms).join(", ");
   const others = conflicts.some(({ outcome }) => outcome === "overwritten") ? " elsewhere" : "";
   return `[not undone${others}: the newer changes by commands (${named}), which have no checkpoint]`;
+}
+
+/** Renders the newer checkpoints that an undo has passed over. */
+function renderPassed(passed: readonly number[]): string {
+  const what = passed.length === 1 ? "it" : "them";
+  return `[passed over ${numbersOf(passed.map((seq) => ({ seq })))}: nothing of ${what} is left to undo]`;
 }
 
 const renderUnrecorded = (calls: number): string =>
