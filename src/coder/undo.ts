@@ -276,8 +276,8 @@ async function undoChosen(
 }
 
 /**
- * Returns whether an undo made a checkpoint. It is not passed over, since an undo of the older ones could redo
- * what it undid.
+ * Returns whether an undo made a checkpoint. It is not passed over, since an undo of the older ones could
+ * redo what it undid.
  */
 const isUndo = ({ function_id: id }: JournalRecord): boolean => id === "coder::undo";
 

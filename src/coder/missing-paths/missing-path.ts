@@ -5,18 +5,19 @@ import { dirname, join, relative, resolve } from "node:path";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { nearestFileName } from "../../base/similar-name.ts";
-import { namesOf, pathIn } from "../../filesystem/jail/backend.ts";
+import { ancestorsOf, namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { type EntryKind, kindOf } from "../../filesystem/jail/kind.ts";
 import { type ChangedPath, changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import type { Journal } from "../../filesystem/journal/journal.ts";
-import type { JournalRecord } from "../../filesystem/journal/read-record.ts";
+import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
 import { recentRecords } from "../../filesystem/journal/recent-records.ts";
+import { effectAt } from "../../filesystem/journal/step-effects.ts";
 import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { findConfusables } from "../../text/edits/confusables.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
-import { isShown, plainPath } from "../checkpoints/recorded-paths.ts";
+import { endsOf, isShown, plainPath } from "../checkpoints/recorded-paths.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import { renderName } from "../render/entry-text.ts";
 
@@ -275,7 +276,8 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
         at = changed + at.slice(from.length);
         movedBy = seq;
       } else if (change === "deleted" && covers(changed) && removedBy(record).has(at) && !isThere(at, jail)) {
-        const back = unavailable ? "" : `; coder::undo {"seq":${seq}} brings it back`;
+        const since = sinceDeletion(at, records.slice(0, index), jail);
+        const back = unavailable || since !== "" ? since : adviceToUndo(at, record, jail);
         const before = movedBy === undefined ? "" : `moved by #${movedBy}, and `;
         return { sentence: `It was ${before}deleted by #${seq}${back}.` };
       }
@@ -285,6 +287,40 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
   return now === undefined
     ? {}
     : { sentence: `It was moved to ${renderName(now)} by #${movedBy}.`, path: at };
+}
+
+/**
+ * Returns the clause for what later records left at a path where nothing is now, the newest first, or "" if
+ * they left it deleted.
+ */
+function sinceDeletion(at: string, later: readonly JournalRecord[], jail: Jail): string {
+  for (const { seq, steps } of later) {
+    const meets = ({ path, from = path, ...step }: RecordedStep) =>
+      [path, from].some((end) => at === end || at.startsWith(`${end}/`)) && isShown({ path, from }, jail)
+        ? (effectAt({ path, from, ...step }, at) ?? [])
+        : [];
+    const last = steps.flatMap(meets).at(-1);
+    if (last === undefined) continue;
+    if (last.after === undefined) return `, and #${seq} has changed it or its folder since`;
+    if (last.after.kind !== "absent")
+      return `, was there again after #${seq}, and a change without a checkpoint has removed it since`;
+  }
+  return "";
+}
+
+/** Returns the clause with the call that restores a path, and no other if possible, or "" if none does. */
+function adviceToUndo(at: string, record: JournalRecord, jail: Jail): string {
+  const deleted = takenAway(record).flatMap(({ path, change }) => (change === "deleted" ? path : []));
+  const outermost = [...ancestorsOf(at), at].find((one) => deleted.includes(one));
+  if (outermost === undefined || isThere(outermost, jail)) return "";
+  const folder = dirname(outermost);
+  if (folder !== "." && kindAt(folder, jail) !== "dir") return "";
+  const selects = (path: string) => path === outermost || path.startsWith(`${outermost}/`);
+  const isAll = record.steps.every((step) => endsOf(step).some(selects));
+  const sent = sendable(outermost, jail);
+  if (sent === undefined) return "";
+  const call = JSON.stringify({ seq: record.seq, ...(!isAll && { paths: [sent] }) });
+  return `; coder::undo ${call} brings it back`;
 }
 
 /** Maximum entries of a folder read to find a name. */

@@ -1,0 +1,64 @@
+/** Tests what the error of a missing path says of the calls that deleted it. */
+import { expect, test } from "bun:test";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { SessionsFixture } from "../sessions.test-kit.ts";
+
+function open() {
+  const fixture = new SessionsFixture();
+  const calls = fixture.open({ client: "anna 1.0", session: "aaaaaaaa" });
+  const create = (path: string) => calls.call("coder::create-file", { path, content: `${path}\n` });
+  const fateOf = async (path: string) => {
+    const { message } = await calls.call("coder::read-file", { path }).then(
+      () => ({ message: "no error" }),
+      (error: Error) => JSON.parse(error.message) as { message: string },
+    );
+    return /It was .*?\.(?= |$)/.exec(message)?.[0];
+  };
+  return { fixture, create, fateOf, ...calls };
+}
+
+test("a deletion that was undone is not the reason why a path is missing", async () => {
+  const { fixture, create, fateOf, call } = open();
+  await using _ = fixture;
+  await create("a.txt");
+  await call("coder::delete-file", { paths: ["a.txt"] });
+  expect(await fateOf("a.txt")).toBe('It was deleted by #2; coder::undo {"seq":2} brings it back.');
+  await call("coder::undo", { seq: 2 });
+  renameSync(fixture.at("a.txt"), fixture.at("b.txt"));
+  expect(await fateOf("a.txt")).toBe(
+    "It was deleted by #2, was there again after #3, and a change without a checkpoint has removed it since.",
+  );
+});
+
+test("a file that a call created again, and another program deleted, is not that of the deletion", async () => {
+  const { fixture, create, fateOf, call } = open();
+  await using _ = fixture;
+  await create("d/a.txt");
+  await call("coder::delete-file", { paths: ["d"], recursive: true });
+  await create("d/a.txt");
+  rmSync(fixture.at("d"), { recursive: true });
+  expect(await fateOf("d/a.txt")).toBe(
+    "It was deleted by #2, was there again after #3, and a change without a checkpoint has removed it since.",
+  );
+});
+
+test("the advice is an undo of that path alone, and only if it does not conflict", async () => {
+  const { fixture, create, fateOf, call, text } = open();
+  await using _ = fixture;
+  await create("d/a.txt");
+  await create("b.txt");
+  await create("e/c.txt");
+  await call("coder::delete-file", { paths: ["d", "b.txt", "e/c.txt"], recursive: true });
+  writeFileSync(fixture.at("b.txt"), "new\n");
+  expect(await fateOf("d/a.txt")).toBe(
+    'It was deleted by #4; coder::undo {"seq":4,"paths":["d"]} brings it back.',
+  );
+  rmSync(fixture.at("e"), { recursive: true });
+  expect(await fateOf("e/c.txt")).toBe("It was deleted by #4.");
+  expect(await text("coder::undo", { seq: 4, paths: ["d"] })).toStartWith("#4\n  restored: d\n");
+  rmSync(fixture.at("d"), { recursive: true });
+  mkdirSync(fixture.at("d"));
+  expect(await fateOf("d/a.txt")).toBe(
+    "It was deleted by #4, was there again after #5, and a change without a checkpoint has removed it since.",
+  );
+});
