@@ -295,7 +295,7 @@ function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wordi
       line,
       ...(diff === undefined || diff === "" ? [] : [diff.replace(/\n$/, "")]),
       ...(isTruncated ? ["[more of it is not shown]"] : []),
-      ...(note === undefined ? [] : [`[no diff: ${note}]`]),
+      ...(note === undefined ? [] : [sentence(`[no diff: ${note}]`)]),
     ];
   });
   return [head, ...lines, ...(more === undefined ? [] : [`  and ${more} more`])].join("\n");

@@ -1,5 +1,14 @@
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { Author } from "../../base/author.ts";
 import { type AuthorCalls, SessionsFixture } from "../sessions.test-kit.ts";
 import type { NetChange } from "./answer.ts";
@@ -375,8 +384,46 @@ test("a checkpoint, and a file through time under all its names, are shown as di
   await expect(one.call("coder::checkpoints", { seq: 99 })).rejects.toThrow("no checkpoint 99");
   writeFileSync(fixture.at("lib/b.ts"), "other");
   expect(await shown({ seq: 6, answer: "diff" })).toContain(
-    "[no diff: it was changed before the next checkpoint]",
+    '[no diff: it has been changed since; coder::changes {"checkpoint":5,"path":"lib/b.ts","answer":"diff"} shows all changes since then]',
   );
+  await one.call("coder::create-file", { path: "lib/b.ts", content: "new", overwrite: true });
+  expect(await shown({ seq: 6, answer: "diff" })).toContain("[no diff: it was changed again before #7; ");
+});
+
+test("a checkpoint has nothing of what others did at its paths later", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  const shown = async (seq: number) =>
+    (await one.text("coder::checkpoints", { seq, answer: "diff" })).split("\n").slice(1);
+  const deletion = [
+    "  deleted: src/c.ts +0 -2",
+    "diff --git a/src/c.ts b/src/c.ts",
+    "deleted file mode 100644",
+    "--- a/src/c.ts",
+    "+++ /dev/null",
+    "@@ -1,2 +0,0 @@",
+    "-c1",
+    "-c2",
+  ];
+  for (const content of ["other\n", "c1\nc2\n"]) {
+    writeFileSync(fixture.at("src/c.ts"), content);
+    expect(await shown(5)).toEqual(deletion);
+  }
+  await one.call("coder::create-file", { path: "d", content: "x\n", mode: "0644" });
+  await one.call("coder::move", { from: "d", to: "e" });
+  chmodSync(fixture.at("e"), 0o755);
+  expect(await shown(7)).toEqual([
+    "  moved: d to e +0 -0",
+    "diff --git a/d b/e",
+    "rename from d",
+    "rename to e",
+  ]);
+  writeFileSync(fixture.at("e"), "y\n");
+  expect((await shown(7))[1]).toStartWith("[no diff: it has been changed since; ");
+  await one.call("coder::create-file", { path: "f", content: "f\n" });
+  await one.call("coder::create-file", { path: "f", content: "f\n", overwrite: true });
+  chmodSync(fixture.at("f"), 0o755);
+  expect(await shown(9)).toEqual(["  modified: f", "[no diff: its content and its mode did not change]"]);
 });
 
 test("a file that one call moves and changes is moved, in a checkpoint too", async () => {

@@ -190,10 +190,10 @@ function* textsOf(
   return isSameForm && !old.text.equals(now.text) ? { old: old.text, now: now.text } : bytes;
 }
 
-/** Describes a change of permission bits that a patch cannot hold. */
+/** Describes a change of permission bits that a patch cannot hold, or of nothing. */
 function modesOf({ before, after }: NetDifference): string {
   const [was, is] = [before, after].map((side) => (fileMode(side) ?? 0).toString(8).padStart(4, "0"));
-  return `its mode was ${was} and is ${is}`;
+  return was === is ? "its content and its mode did not change" : `its mode was ${was} and is ${is}`;
 }
 
 const contentOf = (side: EntryThen): ReadContent =>

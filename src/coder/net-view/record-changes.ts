@@ -3,11 +3,18 @@ import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.t
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import { type JournalRecord, type RecordedStep, stepsOf } from "../../filesystem/journal/read-record.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
-import { isShown } from "../checkpoints/recorded-paths.ts";
+import { endsOf, isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
-import { compare, diskView, type EntryThen, type FileDiff, type NetDifference } from "./file-diff.ts";
+import {
+  compare,
+  diskView,
+  type EntryThen,
+  type FileDiff,
+  type NetDifference,
+  nothing,
+} from "./file-diff.ts";
 import { type ComparedImages, imagesOf, lengthOf } from "./images.ts";
 import { rewind } from "./rewind.ts";
 import { RewoundTree } from "./rewound-tree.ts";
@@ -32,6 +39,8 @@ export class BackInTime {
   readonly #context: CoderContext;
   readonly #withImages: boolean;
   readonly #encoding: Encoding | undefined;
+  /** The oldest of the records taken back so far that changed each path. */
+  readonly #changedBy = new Map<string, number>();
   /** The bytes left for diffs and images. */
   #room: number;
 
@@ -49,6 +58,8 @@ export class BackInTime {
     const source = requireJournal(this.#context);
     const pause = pauseOf(this.#context);
     await rewind(this.#tree, record, { source, isShown: (step) => isShown(step, jail), pause });
+    for (const step of await stepsOf(record, (one) => isShown(one, jail), pause))
+      for (const path of endsOf(step)) this.#changedBy.set(path, record.seq);
   }
 
   /** Takes back a record, and returns the differences of these paths. */
@@ -66,13 +77,21 @@ export class BackInTime {
       after.set(path, await this.#sideAt(path));
       await pause();
     }
+    const later = new Map(this.#changedBy);
     await this.pass(record);
     const differences = new Map<string, PathDifference>();
     for (const { path, from = path, change } of changed) {
       const kind = change === "mode" ? "modified" : change;
-      const [old, now] = [await this.#sideAt(from), after.get(path)!];
-      const unknown = isLeft(steps, path, now) ? undefined : "it was changed before the next checkpoint";
-      const seen = { path, from: from === path ? undefined : from, kind, before: old, after: now };
+      const old = await this.#sideAt(from);
+      const left = leftBy(steps, path, after.get(path)!);
+      const seen = {
+        path,
+        from: from === path ? undefined : from,
+        kind,
+        before: old,
+        after: left ?? nothing,
+      };
+      const unknown = left === undefined ? changedSince(path, record.seq, later.get(path)) : undefined;
       const isKept = !this.#tree.isUnknown(from);
       const reason = isKept ? unknown : "the journal does not keep what it was";
       differences.set(path, await this.#compare({ ...seen, seqs: [], others: [], unknown: reason }));
@@ -103,9 +122,26 @@ export class BackInTime {
   }
 }
 
-/** Returns whether a path is unchanged since its last step. */
-function isLeft(steps: readonly RecordedStep[], path: string, { state }: EntryThen): boolean {
-  const last = steps.findLast((step) => step.path === path);
-  if (last?.kind !== "place" || last.after.state.kind !== "file") return true;
-  return state.kind === "file" && state.revision === last.after.state.revision;
+/**
+ * Returns the entry that the steps of a record left at a path, or `undefined` if another content has replaced
+ * it. `found` is the entry before the next record.
+ */
+function leftBy(steps: readonly RecordedStep[], path: string, found: EntryThen): EntryThen | undefined {
+  const last = steps.findLast((step) => endsOf(step).includes(path));
+  if (last === undefined || last.unavailable !== undefined) return found;
+  const left = path === last.path ? last.after.state : nothing.state;
+  if (left.kind === "absent") return nothing;
+  if (left.kind !== "file" || left.revision === "") return found;
+  const { state } = found;
+  if (state.kind !== "file" || state.revision !== left.revision) return undefined;
+  // A moved file has its present mode on both sides.
+  return last.kind === "rename" ? found : { ...found, state: { ...state, mode: left.mode } };
+}
+
+/** Returns why the content that a record left is not known, and the call that shows what has become of it. */
+function changedSince(path: string, seq: number, next: number | undefined): string {
+  const since = seq === 1 ? {} : { checkpoint: seq - 1 };
+  const call = JSON.stringify({ ...since, path, answer: "diff" });
+  const when = next === undefined ? "it has been changed since" : `it was changed again before #${next}`;
+  return `${when}; coder::changes ${call} shows all changes since then`;
 }
