@@ -191,7 +191,7 @@ export const refuseCoder = {
   undoNothing: (what: string, programs: readonly string[] = []): Refusal =>
     new Refusal(
       "bad-input",
-      `The journal has no ${what === "checkpoint" ? "checkpoint to undo" : `${what}, or no longer keeps it`}.${programs.length === 0 ? "" : ` Changes by commands (${programs.slice(0, 5).join(", ")}) have no checkpoint.`} List what can be undone with coder::checkpoints.`,
+      `The journal has no ${what === "checkpoint" ? "checkpoint to undo" : `${what}, or no longer keeps it`}.${programs.length === 0 ? "" : ` Changes while commands (${programs.slice(0, 5).join(", ")}) ran have no checkpoint.`} List what can be undone with coder::checkpoints.`,
     ),
 
   undoOfOthers: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>

@@ -116,7 +116,7 @@ const response = Type.Object(
     commands: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "Programs that changed files after the newest checkpoint, outside of `snapshot`: that is not undone.",
+          "Programs that ran while files changed after the newest checkpoint, outside of `snapshot`: that is not undone.",
       }),
     ),
     conflicts: Type.Array(UndoConflict),
@@ -616,7 +616,7 @@ function renderCommands(
 ): string {
   const named = programs.slice(0, maxPrograms).join(", ");
   const others = conflicts.some(({ outcome }) => outcome === "overwritten") ? " elsewhere" : "";
-  return `[not undone${others}: the newer changes by commands (${named}), which have no checkpoint]`;
+  return `[not undone${others}: the newer changes while commands (${named}) ran, which have no checkpoint]`;
 }
 
 /** Renders the newer checkpoints that an undo has passed over. */

@@ -49,7 +49,7 @@ export const renderRemarks = (
     const isOfSandbox = note !== leftNote && !note.startsWith(syntaxNote);
     return `[${isOfSandbox ? "sandbox: " : ""}${sentence(note)}]`;
   }),
-  ...(changed === undefined ? [] : [`[changed: ${changed}]`]),
+  ...(changed === undefined ? [] : [`[changed while it ran: ${changed}]`]),
   ...(checkpoint === undefined ? [] : [`[checkpoint: #${checkpoint}, which undo takes back]`]),
   ...(lost.length === 0 ? [] : [`[not undoable: ${lost.join(", ")}]`]),
 ];

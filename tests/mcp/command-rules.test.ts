@@ -77,7 +77,7 @@ test("an answer says what the command changed, and the feed has it as the cause"
   const before = textOf(await connected.call("coder_changes", {}));
   const since = /[0-9a-f]{12}:\d+/.exec(before)![0];
   const text = await sh("echo two >> a.txt; echo new > new.txt; rm sub/b.txt; mkdir .git; echo x > .git/x");
-  expect(text).toMatch(/^\[changed: 3 files \(a\.txt, new\.txt, sub\/b\.txt\), \.git\]\n\[exit code 0/);
+  expect(text).toMatch(/^\[changed while it ran: 3 files \(a\.txt, new\.txt, sub\/b\.txt\), \.git\]\n\[exit code 0/);
   writeFileSync(join(connected.base, "by-hand.txt"), "x");
   const answer = textOf(await connected.call("coder_changes", { since }));
   expect(answer).toContain("modified: a.txt (while shell_exec sh ran)");
@@ -116,7 +116,7 @@ test("a job says so too when it has ended", async () => {
   const id = /job-\d+/.exec(started)![0];
   const ended = textOf(await connected.call("shell_status", { job_id: id, wait_ms: 20_000 }));
   expect(ended).toContain(
-    "[sandbox: commands write below the served folder and $TMPDIR only]\n[changed: 1 file (made.txt)]\n[job-",
+    "[sandbox: commands write below the served folder and $TMPDIR only]\n[changed while it ran: 1 file (made.txt)]\n[job-",
   );
 });
 
@@ -151,7 +151,7 @@ test("what a command changes in files of its snapshot is a checkpoint, which und
 });
 
 test("an undo says that it leaves what a later command changed", async () => {
-  const note = "[not undone: the newer changes by commands (sh), which have no checkpoint]";
+  const note = "[not undone: the newer changes while commands (sh) ran, which have no checkpoint]";
   await connected.call("coder_create_file", { path: "by-call.txt", content: "" });
   expect(textOf(await connected.call("coder_undo", { dry_run: true }))).not.toContain("not undone");
   await sh("echo x > by-command.txt");

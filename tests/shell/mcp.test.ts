@@ -164,7 +164,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
     expect(answer.content).toEqual([
       {
         type: "text",
-        text: expect.stringMatching(/^one\ntwo\n(\[changed: .*\]\n)?\[exit code 0, .* m?s\]$/),
+        text: expect.stringMatching(/^one\ntwo\n(\[changed while it ran: .*\]\n)?\[exit code 0, .* m?s\]$/),
       },
     ]);
     expect(messages[0]).toBe("one");
@@ -260,10 +260,10 @@ describe("what would fill a model's context", () => {
     expect(await follow({ since: 3, wait_ms: 1 })).toMatch(/^name\? \n\[job-\d+: running for /);
     writeFileSync(on, "");
     expect(await follow({ since: 3, wait_ms: 30_000 })).toMatch(
-      /^name\? \n(\[changed: .*\]\n)?\[job-\d+: exit code 4 after .*s\]$/,
+      /^name\? \n(\[changed while it ran: .*\]\n)?\[job-\d+: exit code 4 after .*s\]$/,
     );
     expect(await follow({ since: 5 })).toMatch(
-      /^\[no output since line 5\]\n(\[changed: .*\]\n)?\[job-\d+: exit code 4 after .*s\]$/,
+      /^\[no output since line 5\]\n(\[changed while it ran: .*\]\n)?\[job-\d+: exit code 4 after .*s\]$/,
     );
   });
 

@@ -30,7 +30,7 @@ const varying: readonly Varying[] = [
   },
   // The size of a folder depends on the file system.
   { name: "size", isNumbered: false, pattern: /(?<="is_dir":true,"is_symlink":false,"size":)\d+/g },
-  { name: "changes", isNumbered: false, pattern: /(?<=^\[changed: )[^\]]+(?=\]$)/gm },
+  { name: "changes", isNumbered: false, pattern: /(?<=^\[changed while it ran: )[^\]]+(?=\]$)/gm },
   { name: "count", isNumbered: false, pattern: /\d+ files?(?= outside of snapshot)/g },
   { name: "time", isNumbered: false, pattern: /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?/g },
   { name: "milliseconds", isNumbered: false, pattern: /\b1\d{12}\b/g },
