@@ -304,3 +304,16 @@ test("an undo says why nothing is left if no older checkpoint can be undone eith
     "#1\nNothing was undone: what #1 changed is no longer there. f.txt: changed since by a command or another program. Send the seq of the one to undo; coder::checkpoints lists them.",
   );
 });
+
+test("the label of an undo of many counts those that it does not name", async () => {
+  const { fixture, create, call } = open();
+  await using _ = fixture;
+  for (const path of ["1", "2", "3", "4", "5", "6", "7"]) await create(path, "x");
+  await call("coder::undo", { steps: 7 });
+  await call("coder::undo", { seq: 8 });
+  const { checkpoints } = await call("coder::checkpoints", { limit: 2 });
+  expect(checkpoints.map(({ label }: { label: string }) => label)).toEqual([
+    "undo of #8",
+    "undo of #7, #6, #5, #4, #3 and 2 more",
+  ]);
+});

@@ -257,8 +257,7 @@ async function undoChosen(
     const isKept = isTrial || isStopped || !outcome.undone.some(isChanging);
     return { steps: isKept ? [] : tree.steps, keys: tree.keys, value: outcome };
   };
-  const numbers = records.map(({ seq }) => `#${seq}`).slice(0, 5);
-  const label = context.label ?? `undo of ${numbers.join(", ")}`;
+  const label = context.label ?? labelOf(records);
   const { value, transaction } = await transactions.run(plan, { requester: context, label });
   // The changes are made, so the answer must say so, however late it is.
   const afterwards = transaction === undefined ? pause : pauseWithoutEnd();
@@ -273,6 +272,15 @@ async function undoChosen(
     ...(transaction !== undefined && { transaction }),
     ...(unrecorded > 0 && { unrecorded }),
   };
+}
+
+/** Maximum checkpoints that the label of an undo names. */
+const maxLabelled = 5;
+
+/** Returns the label of an undo of these checkpoints. */
+function labelOf(records: readonly JournalRecord[]): string {
+  const more = records.length - maxLabelled;
+  return `undo of ${numbersOf(records.slice(0, maxLabelled))}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /**
