@@ -5,7 +5,7 @@ import { UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { type FeedChange, visiblePart } from "../filesystem/feed/change.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
-import { oldestKept } from "../filesystem/journal/read-record.ts";
+import { oldestKept, readRecords } from "../filesystem/journal/read-record.ts";
 import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { IgnoredPaths } from "./changes/ignored.ts";
 import { parsePosition, renderPosition } from "./changes/position.ts";
@@ -34,7 +34,7 @@ const request = Type.Object(
         },
       ),
     ),
-    by: By(),
+    by: By({ description: "Each path once, if one of these has changed it." }),
     checkpoint: Type.Optional(Type.Integer({ format: "uint64", minimum: 1 })),
     cursor: Type.Optional(
       Type.String({
@@ -114,7 +114,7 @@ export const changes = defineCoderFunction({
     "What has changed since an earlier call, in order: by calls, and by other programs where the tree can be watched. The first call, without `since`, answers where to begin.",
   summary: "what changed since an earlier call, and who changed it",
   brief:
-    "Each change, in order, since an earlier call (`since`) or the session's start; with `answer`, what differs now.",
+    "Each change, in order, since an earlier call (`since`) or the session's start; with `answer`, `by` or `checkpoint`, what differs now.",
   effect: "reads",
   paths: [],
   takesScope: true,
@@ -175,6 +175,7 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
   const { answer: form = "names", by, cursor, limit, path, max_diff_bytes: maxBytes } = request;
   const { feed, jail } = context;
   requireOwnAuthor(by, context);
+  await requireCheckpoint(request.checkpoint, context);
   const place = startOf(request, newest, context);
   const wanted = path === undefined ? "" : plainPath(path, jail);
   const isBelow = (one: string) => wanted === "" || one === wanted || one.startsWith(`${wanted}/`);
@@ -214,6 +215,17 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
     ...page,
     ...(ignoredPaths > 0 && { ignored: ignoredPaths }),
   };
+}
+
+/** Throws bad-input for a number that no checkpoint has had yet. */
+async function requireCheckpoint(checkpoint: number | undefined, context: CoderContext): Promise<void> {
+  if (checkpoint === undefined || context.journal === undefined) return;
+  let newest = 0;
+  for await (const { seq } of readRecords(context.journal, { pause: pauseOf(context) })) {
+    newest = seq;
+    break;
+  }
+  if (checkpoint > newest) throw refuseCoder.undoNothing(`checkpoint ${checkpoint}`);
 }
 
 /** Returns a note if changes since a place are missing from the answer. */

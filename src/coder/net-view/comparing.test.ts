@@ -390,6 +390,15 @@ test("a checkpoint, and a file through time under all its names, are shown as di
   expect(await shown({ seq: 6, answer: "diff" })).toContain("[no diff: it was changed again before #7; ");
 });
 
+test("a checkpoint that there has not been is refused, and not taken for one without later changes", async () => {
+  const { fixture, one } = await work();
+  await using _ = fixture;
+  await expect(one.call("coder::changes", { checkpoint: 6 })).rejects.toThrow(
+    "The journal has no checkpoint 6, or no longer keeps it.",
+  );
+  expect(await one.text("coder::changes", { checkpoint: 5 })).toBe("[nothing differs]");
+});
+
 test("a checkpoint has nothing of what others did at its paths later", async () => {
   const { fixture, one } = await work();
   await using _ = fixture;
