@@ -34,7 +34,7 @@ const request = Type.Object(
         },
       ),
     ),
-    by: By({ description: "Each path once, if one of these has changed it." }),
+    by: By(),
     checkpoint: Type.Optional(Type.Integer({ format: "uint64", minimum: 1 })),
     cursor: Type.Optional(
       Type.String({
@@ -114,7 +114,7 @@ export const changes = defineCoderFunction({
     "What has changed since an earlier call, in order: by calls, and by other programs where the tree can be watched. The first call, without `since`, answers where to begin.",
   summary: "what changed since an earlier call, and who changed it",
   brief:
-    "Each change, in order, since an earlier call (`since`) or the session's start; with `answer`, `by` or `checkpoint`, what differs now.",
+    "Changes in order since an earlier call (`since`) or the session start; `answer`, `by`, `checkpoint`: what differs.",
   effect: "reads",
   paths: [],
   takesScope: true,

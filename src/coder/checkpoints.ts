@@ -29,7 +29,7 @@ const request = Type.Object(
   {
     answer: Type.Optional(Type.Union(netAnswers.map((form) => Type.Literal(form)))),
     before_seq: Type.Optional(UInt64({ description: "Only checkpoints older than this one." })),
-    by: By({ isRare: true }),
+    by: By(true),
     encoding: FileEncoding(),
     images: ImagesField,
     limit: UInt32({ default: 50, description: "Maximum checkpoints in an answer." }),

@@ -17,8 +17,12 @@ export const AuthorFields = Named("Author", {
 });
 
 /** The authors that `by` selects. */
-export const By = (options: { readonly isRare?: true; readonly description?: string } = {}) =>
-  Type.Optional(Type.Union([Type.Literal("me"), Type.Literal("others")], { ...options }));
+export const By = (isRare?: true) =>
+  Type.Optional(
+    Type.Union([Type.Literal("me"), Type.Literal("others")], {
+      ...(isRare && { isRare }),
+    }),
+  );
 
 export type By = "me" | "others" | undefined;
 
