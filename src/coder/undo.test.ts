@@ -133,7 +133,7 @@ test("what others changed is a conflict, and stays", async () => {
     undone: [],
     conflicts: [
       { path: "c", seq: 2, expected: "file", found: "file" },
-      { path: "n", seq: 2, expected: "dir", found: "dir" },
+      { path: "n", seq: 2, expected: "dir", found: "dir", stays: true, holds: "n/g" },
       { path: "a", seq: 1, expected: "absent", found: "file" },
     ],
   });

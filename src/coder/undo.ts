@@ -86,6 +86,9 @@ const UndoConflict = Named("UndoConflict", {
   ),
   expected: state(),
   found: state(),
+  holds: Type.Optional(
+    Type.String({ description: "Something in the folder, which would have to be empty." }),
+  ),
   kept_at: Type.Optional(Type.String({ description: "Where the later change is, if it was moved back." })),
   outcome: Type.Optional(
     Type.Union(
@@ -95,6 +98,7 @@ const UndoConflict = Named("UndoConflict", {
   ),
   path: Type.String(),
   seq: UInt64(),
+  stays: Type.Optional(Type.Literal(true, { description: "`force` would not undo it either." })),
   unrecorded: Type.Optional(
     Type.Literal(true, { description: "A call changed it, and the journal could not record that." }),
   ),
@@ -645,8 +649,17 @@ function renderConflict({
 }: Static<typeof UndoConflict>): string {
   const unknown = isUnrecordedCall ? "a change that was not recorded" : "a command or another program";
   const cause = by === undefined ? unknown : `#${by}`;
-  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderOutcome(rest)}`;
+  if (isLinkNow(rest))
+    return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is a link now`;
+  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderHolding(rest)}${renderOutcome(rest)}`;
 }
+
+/** Returns whether a link has taken the place of a folder above a path. */
+const isLinkNow = ({ expected, found, stays }: Partial<Static<typeof UndoConflict>>): boolean =>
+  stays === true && expected === "dir" && found === "symlink";
+
+const renderHolding = ({ holds }: Pick<Static<typeof UndoConflict>, "holds">): string =>
+  holds === undefined ? "" : `; ${renderName(holds)} is in it`;
 
 function renderOutcome({ outcome, kept_at: at }: Pick<Static<typeof UndoConflict>, "outcome" | "kept_at">) {
   if (outcome === undefined) return "";
@@ -676,6 +689,29 @@ function firstUndoing(conflicts: readonly Static<typeof UndoConflict>[]): string
   return `undo ${later.map((seq) => `#${seq}`).join(", then ")} first, or `;
 }
 
+/** Returns the advice on conflicts: to send `force`, or where that does not help, what to do instead. */
+function adviceOnForce(conflicts: readonly Static<typeof UndoConflict>[]): string {
+  const staying = conflicts.filter(({ stays }) => stays);
+  if (staying.length === 0) return "send force to undo over conflicts";
+  const [there, gone] = [true, false].map((isThere) => [
+    ...new Set(
+      staying.filter(({ found }) => (found !== "absent") === isThere).map(({ path, holds }) => holds ?? path),
+    ),
+  ]);
+  const named = (paths: readonly string[]) =>
+    `${paths.slice(0, maxNamed).map(renderName).join(", ")}${paths.length > maxNamed ? " and others" : ""}`;
+  const steps = [
+    ...(there!.length === 0 ? [] : [`move away ${named(there!)}`]),
+    ...(gone!.length === 0 ? [] : [`bring back ${named(gone!)} or its folder`]),
+  ];
+  const isAll = staying.length === conflicts.length;
+  const after = isAll ? "undo again: force leaves that as it is" : "send force to undo over the others";
+  return `${steps.join(", ")}, then ${after}`;
+}
+
+/** Maximum paths that the advice on conflicts names. */
+const maxNamed = 3;
+
 /** Returns whether the undo of a record changes anything in the end. */
 const isChanging = ({ restored, removed }: Pick<UndoneRecord, "restored" | "removed">): boolean =>
   restored.length + removed.length > 0;
@@ -700,7 +736,7 @@ function verdict(
   { isTrial, isLimited, isRecorded, checkpoint }: VerdictOptions,
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
-  if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}send force to undo over conflicts.`;
+  if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
   if (isAllSkipped(undone)) return `${nothing}.`;
   const isChanged = undone.some(isChanging);
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);

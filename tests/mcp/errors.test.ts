@@ -455,7 +455,7 @@ describe("undo and changes", () => {
       const refused = await connected.call("coder_undo", { seq: first, dry_run });
       expect(refused.isError).toBe(true);
       expect(textOf(refused)).toStartWith(
-        `conflict: filled is not what #${first} left there: #${second} has changed it since\nNothing `,
+        `conflict: filled is not what #${first} left there: #${second} has changed it since; filled/two.txt is in it\nNothing `,
       );
     }
     const forced = await connected.call("coder_undo", { seq: first, force: true });

@@ -161,6 +161,15 @@ export class RewoundTree implements RestoredTree {
     return entry.kind === "disk" ? this.#disk.read(entry.now!) : undefined;
   }
 
+  /** Finds none: to the view of the disk, nothing is below a link. */
+  linkAbove(): undefined {
+    return undefined;
+  }
+
+  entryIn(): undefined {
+    return undefined;
+  }
+
   isRespelling(): boolean {
     return false;
   }

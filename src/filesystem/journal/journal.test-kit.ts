@@ -157,6 +157,14 @@ class ImmediateTree implements RestoredTree {
   }
 
   /** Fixtures lie where names differ by their spelling. */
+  linkAbove(): undefined {
+    return undefined;
+  }
+
+  entryIn(): undefined {
+    return undefined;
+  }
+
   isRespelling(): boolean {
     return false;
   }

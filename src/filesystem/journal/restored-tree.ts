@@ -25,6 +25,10 @@ export interface RestoredTree {
    * not hashed.
    */
   stateInSlices(path: string, unhashed?: string): TreeState | Promise<TreeState>;
+  /** Returns the folder above a path that is a link now, if one is: the path would lead to another place. */
+  linkAbove(path: string): string | undefined;
+  /** Returns the path of an entry that the caller may see in a folder, if it has any. */
+  entryIn(folder: string): string | undefined;
   /** Returns whether both paths name one entry, in different spellings. */
   isRespelling(path: string, other: string): boolean;
   /** Creates a file with exactly this mode, replacing a file or a link. */

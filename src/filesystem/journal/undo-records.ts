@@ -63,6 +63,10 @@ export interface UndoConflict {
   readonly kept_at?: string;
   /** Present if a call did whose change no record has. */
   readonly unrecorded?: true;
+  /** Present if `force` does not undo the step either. */
+  readonly stays?: true;
+  /** The path of an entry in a folder that would have to be empty. */
+  readonly holds?: string;
 }
 
 export interface UndoOutcome {
@@ -160,9 +164,24 @@ class Undo {
       this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from) ?? (step.unavailable && "unavailable");
     if (reason === "root-gone") this.#skipInGoneRoot(step);
     else if (reason !== undefined && reason !== "conflict") this.#skip(step, path, reason);
-    if (reason === undefined) await this.#attempt(step);
+    if (reason === undefined && !this.#meetsLink(step)) await this.#attempt(step);
     const blocked = reason ?? this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from);
     if (blocked !== undefined) for (const end of [path, from]) this.#blocked.add(end, blocked);
+  }
+
+  /** Returns whether a folder of a step is a link now, so that the step could only be undone elsewhere. */
+  #meetsLink(step: RecordedStep): boolean {
+    const { tree, force } = this.#options;
+    const { path, from = path } = step;
+    const link = tree.linkAbove(path) ?? tree.linkAbove(from);
+    if (link === undefined) return false;
+    if (force) this.#skip(step, path, "in-the-way");
+    else {
+      const found = { kind: "symlink", text: Buffer.alloc(0) } as const;
+      this.#mayOverride(step, { path: link, expected: { kind: "dir" }, found, stays: true });
+      this.#blocked.add(path, "conflict");
+    }
+    return true;
   }
 
   async #attempt(step: RecordedStep): Promise<void> {
@@ -190,7 +209,10 @@ class Undo {
     if (isAsRecorded(after.state, found, isChmod)) {
       if (isAsRecorded(before.state, found, isChmod) && before.inside === undefined) return;
     } else if (isAsRecorded(before.state, found, isChmod)) return;
-    else if (!this.#mayOverride(step, { path, expected: after.state, found })) return;
+    else {
+      const stays = !isChmod && found.kind === "dir" && before.state.kind !== "absent";
+      if (!this.#mayOverride(step, { path, expected: after.state, found, stays })) return;
+    }
     if (isChmod) await this.#setMode(step, found);
     else await this.#restore(step, path, found);
   }
@@ -290,10 +312,11 @@ class Undo {
     if (isAsRecorded(after.state, left, false) && isAsRecorded(before.state, found, false)) return;
     if (
       !isAsRecorded(after.state, found, false) &&
-      !this.#mayOverride(step, { path, expected: after.state, found })
+      !this.#mayOverride(step, { path, expected: after.state, found, stays: found.kind === "absent" })
     )
       return;
-    if (left.kind !== "absent" && !this.#mayOverride(step, { path: from, expected: absent, found: left }))
+    const isInTheWay = left.kind !== "absent";
+    if (isInTheWay && !this.#mayOverride(step, { path: from, expected: absent, found: left, stays: true }))
       return;
     if (left.kind !== "absent" || found.kind === "absent") {
       this.#skip(step, from, "in-the-way");
@@ -320,7 +343,7 @@ class Undo {
 
   #mayOverride(
     step: RecordedStep,
-    { path, expected, found }: Disagreement,
+    { path, expected, found, stays, holds }: Disagreement,
     by = this.#options.later.causeOf(path, { expected, found }, step.seq),
   ): boolean {
     // A change that `force` has passed over may have been moved here since.
@@ -328,7 +351,11 @@ class Undo {
     const { seq } = step;
     const isUnrecorded = by === undefined && this.#options.later.isUnrecorded(path, step);
     const cause = by === undefined ? { ...(isUnrecorded && { unrecorded: true as const }) } : { by };
-    const conflict = { path, seq, expected: expected.kind, found: found.kind, ...cause };
+    const conflict = {
+      ...{ path, seq, expected: expected.kind, found: found.kind, ...cause },
+      ...(stays && { stays: true as const }),
+      ...(holds !== undefined && { holds }),
+    };
     this.#conflicts.push(conflict);
     if (this.#options.force) this.#passedOver.set(path, conflict);
     else this.#blocked.add(path, "conflict");
@@ -346,11 +373,14 @@ class Undo {
     if (this.#options.force) this.#skip(step, path, isProtected ? "protected" : "in-the-way");
     else if (isProtected) throw reason === "protected" ? refuseJournal.undoProtected(path, seq) : refusal;
     else {
-      const cause = reason === "not-empty" ? this.#options.later.causeInside(path, seq) : undefined;
+      const { later, tree } = this.#options;
+      const isFull = reason === "not-empty";
+      const found = await this.#stateIfReached(path);
+      const holds = isFull ? tree.entryIn(path) : undefined;
       this.#mayOverride(
         step,
-        { path, expected: after.state, found: await this.#stateIfReached(path) },
-        cause,
+        { path, expected: after.state, found, stays: true, ...(holds !== undefined && { holds }) },
+        isFull ? later.causeInside(path, seq) : undefined,
       );
     }
   }
@@ -424,10 +454,12 @@ class BlockedPaths {
   }
 }
 
-interface Disagreement {
+interface Disagreement extends Pick<UndoConflict, "holds"> {
   readonly path: string;
   readonly expected: RecordedState;
   readonly found: TreeState;
+  /** Whether `force` leaves it as well. Default: false. */
+  readonly stays?: boolean;
 }
 
 function areSame(one: TreeState, other: TreeState): boolean {

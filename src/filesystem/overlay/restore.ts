@@ -1,6 +1,8 @@
-import { refuse } from "../../base/errors.ts";
+import { isUtf8 } from "node:buffer";
+import { Refusal, refuse } from "../../base/errors.ts";
 import { holdForDeferredClose } from "../disk/deferred-close.ts";
 import type { Requester } from "../disk/mutation.ts";
+import { ancestorsOf } from "../jail/backend.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { admitPermitted } from "../operations/change-mode.ts";
@@ -22,6 +24,8 @@ export class Restoration {
   readonly #requester: Requester;
   /** The revisions of the files whose states were read. */
   readonly #revisions: Map<string, string>;
+  /** The links that lead to the folders of paths, if any do. */
+  readonly #links = new Map<string, string | undefined>();
   /** The resolved path of a folder that is restored with all its entries. */
   readonly #remade: string | undefined;
 
@@ -42,11 +46,13 @@ export class Restoration {
 
   /** Returns the state of a path. Throws the jail's refusals, and io for a file that cannot be read. */
   state(path: string): RestoredState {
+    if (this.linkAbove(path) !== undefined) return { kind: "absent" };
     return this.#noted(path, this.#tree.state(path));
   }
 
   /** Like `state`, but hashes a large file in slices, unless it has the identity `unhashed`. */
   stateInSlices(path: string, unhashed?: string): RestoredState | Promise<RestoredState> {
+    if (this.linkAbove(path) !== undefined) return { kind: "absent" };
     const state = this.#tree.stateInSlices(path, unhashed);
     return state instanceof Promise
       ? state.then((found) => this.#noted(path, found))
@@ -58,6 +64,57 @@ export class Restoration {
     const { revision = "" } = state;
     this.#revisions.set(path, revision);
     return { ...state, revision };
+  }
+
+  linkAbove(path: string): string | undefined {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    if (folder === "") return undefined;
+    if (!this.#links.has(folder)) this.#links.set(folder, this.#findLink(folder));
+    return this.#links.get(folder);
+  }
+
+  /** Returns the first link among a folder and those above it. */
+  #findLink(folder: string): string | undefined {
+    try {
+      using place = this.#tree.jail.admit(folder, asRecorded);
+      if (place.path === folder && place.stats?.isDirectory()) return undefined;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+    const isLink = (path: string) => {
+      try {
+        return this.#tree.state(path).kind === "symlink";
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        throw error;
+      }
+    };
+    return [...ancestorsOf(folder), folder].find(isLink);
+  }
+
+  /** Throws a refusal for a path that a link leads to another place. */
+  #requireNoLink(path: string): void {
+    const link = this.linkAbove(path);
+    if (link !== undefined) throw refuse.notAFolder(link);
+  }
+
+  entryIn(path: string): string | undefined {
+    const { jail } = this.#tree;
+    try {
+      using folder = jail.admitFolder(path);
+      let found: string | undefined;
+      const listing = folder.list((bytes, from, to) => {
+        const name = bytes.subarray(from, to);
+        if (found !== undefined || !isUtf8(name)) return;
+        const text = name.toString();
+        if (!jail.isTemporary(text) && !jail.deniesIn(folder, text)) found = `${path}/${text}`;
+      });
+      for (const _ of listing) if (found !== undefined) break;
+      return found;
+    } catch (error) {
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    }
   }
 
   isRespelling(path: string, other: string): boolean {
@@ -85,6 +142,7 @@ export class Restoration {
   }
 
   async putLink(path: string, text: Buffer): Promise<void> {
+    this.#links.clear();
     await refusing(path, async () => {
       using place = this.#admitName(path);
       const made = { kind: "symlink", text } as const;
@@ -94,6 +152,7 @@ export class Restoration {
   }
 
   async makeFolder(path: string, mode: number): Promise<void> {
+    this.#links.clear();
     await refusing(path, async () => {
       using place = this.#admitName(path);
       if (place.stats !== undefined) throw refuse.exists(path);
@@ -103,6 +162,8 @@ export class Restoration {
 
   async remove(path: string): Promise<void> {
     await refusing(path, async () => {
+      this.#requireNoLink(path);
+      this.#links.clear();
       using place = this.#tree.jail.admit(path, { ...asRecorded, changes: "tree" });
       if (place.stats!.isDirectory()) requireEmpty(this.#tree, path, place);
       requireWritableFolder(place.folder, path);
@@ -115,6 +176,8 @@ export class Restoration {
     const moving = { from, to, overwrite: false, parents: false, isRecorded: true };
     const options = { ...asRecorded, changes: "tree" } as const;
     await refusing(from, async () => {
+      for (const end of [from, to]) this.#requireNoLink(end);
+      this.#links.clear();
       using source = this.#tree.jail.admit(from, options);
       using target = this.#tree.jail.admit(to, { ...options, mayBeMissing: true, mayBeFolder: true });
       const ends = { source, target };
@@ -128,6 +191,7 @@ export class Restoration {
 
   async setMode(path: string, mode: number): Promise<void> {
     await refusing(path, async () => {
+      this.#requireNoLink(path);
       const { jail } = this.#tree;
       const remade = this.#remade;
       const admit: Jail["admit"] = (one, options) =>
@@ -139,6 +203,7 @@ export class Restoration {
 
   /** Admits the path of a file or link to be created or replaced. */
   #admitName(path: string): ResolvedPath {
+    this.#requireNoLink(path);
     const remade = this.#remade;
     const options = { ...asRecorded, changes: "entry", mayBeMissing: true, remade } as const;
     const place = this.#tree.jail.admit(path, options);
