@@ -41,7 +41,9 @@ test("a tree and a listing mark it, without a word about the operating system", 
 test("changes in the other root are those of the command that made them", async () => {
   const [, since] = /\[since (\S+) for what/.exec(await answer("coder_changes"))!;
   const run = { command: "sh", args: ["-c", "echo 1 > new.txt"] };
-  expect(await answer("shell_exec", run)).toStartWith("[changed while it ran: 1 file (app/new.txt)]\n[exit code 0");
+  expect(await answer("shell_exec", run)).toStartWith(
+    "[changed while it ran: 1 file (app/new.txt)]\n[exit code 0",
+  );
   expect(await answer("coder_changes", { since })).toStartWith(
     "created: app/new.txt (while shell_exec sh ran)\n[changes of other programs are not reported in lib/]\n",
   );

@@ -77,7 +77,9 @@ test("an answer says what the command changed, and the feed has it as the cause"
   const before = textOf(await connected.call("coder_changes", {}));
   const since = /[0-9a-f]{12}:\d+/.exec(before)![0];
   const text = await sh("echo two >> a.txt; echo new > new.txt; rm sub/b.txt; mkdir .git; echo x > .git/x");
-  expect(text).toMatch(/^\[changed while it ran: 3 files \(a\.txt, new\.txt, sub\/b\.txt\), \.git\]\n\[exit code 0/);
+  expect(text).toMatch(
+    /^\[changed while it ran: 3 files \(a\.txt, new\.txt, sub\/b\.txt\), \.git\]\n\[exit code 0/,
+  );
   writeFileSync(join(connected.base, "by-hand.txt"), "x");
   const answer = textOf(await connected.call("coder_changes", { since }));
   expect(answer).toContain("modified: a.txt (while shell_exec sh ran)");
