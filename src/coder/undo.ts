@@ -1,29 +1,39 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { type Author, authorId, isSameAuthor, isWithoutSession, renderAuthor } from "../base/author.ts";
+import { Type } from "@sinclair/typebox";
+import { isSameAuthor } from "../base/author.ts";
 import { Refusal } from "../base/errors.ts";
-import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import { UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
 import { unservedRoots } from "../filesystem/jail/roots.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
-import {
-  contentOf,
-  type JournalRecord,
-  readRecord,
-  readRecords,
-  stepsOf,
-} from "../filesystem/journal/read-record.ts";
+import { contentOf, type JournalRecord, readRecords, stepsOf } from "../filesystem/journal/read-record.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
-import { AuthorFields, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
+import { describeAuthor } from "./checkpoints/authors.ts";
 import { baseTree } from "./checkpoints/base-tree.ts";
 import { endsOf, isShown, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
-import { isUnrecorded } from "./checkpoints/with-checkpoint.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { renderName } from "./render/entry-text.ts";
 import { pauseOf, pauseWithoutEnd } from "./services/pause.ts";
-import { GoneChange, goneAt, isByRecord, numbersOf, redoAdvice, renderGone, undoesOf } from "./undo/gone.ts";
+import {
+  isAllSkipped,
+  isChanging,
+  type Resolved,
+  response,
+  type UndoAnswer,
+  type UndoneCheckpoint,
+} from "./undo/answer.ts";
+import {
+  type CheckpointChoice,
+  type Chosen,
+  chooseCheckpoints,
+  isForNewest,
+  isNewest,
+  requireFreeLabel,
+  withoutZeros,
+} from "./undo/choice.ts";
+import { type GoneChange, goneAt, isByRecord, numbersOf, undoesOf } from "./undo/gone.ts";
+import { renderUndo } from "./undo/text.ts";
 
 const request = Type.Object(
   {
@@ -49,97 +59,6 @@ const request = Type.Object(
     transaction: Type.Optional(Type.String({ isRare: true, description: "The transaction to undo." })),
   },
   { title: "UndoInput" },
-);
-
-const UndoneCheckpoint = Named("UndoneCheckpoint", {
-  author: Type.Optional(AuthorFields),
-  more: Type.Optional(UInt32({ description: "Paths that are not listed." })),
-  removed: Type.Array(Type.String()),
-  restored: Type.Array(Type.String()),
-  seq: UInt64(),
-  skipped: Type.Array(
-    Named("SkippedPath", {
-      path: Type.String(),
-      reason: Type.Union(
-        (["unavailable", "in-the-way", "protected", "root-gone"] as const).map((reason) =>
-          Type.Literal(reason),
-        ),
-      ),
-    }),
-  ),
-  undone_by: Type.Optional(UInt64({ description: "The checkpoint that already undid it." })),
-  gone: Type.Optional(
-    Type.Array(GoneChange, {
-      description: "Why nothing is left to undo, for each path where that is known.",
-    }),
-  ),
-});
-
-const state = () =>
-  Type.Union((["absent", "file", "dir", "symlink", "other"] as const).map((kind) => Type.Literal(kind)));
-
-const UndoConflict = Named("UndoConflict", {
-  by: Type.Optional(
-    UInt64({
-      description: "The later checkpoint that changed it. Absent: another program, unless `unrecorded`.",
-    }),
-  ),
-  expected: state(),
-  found: state(),
-  holds: Type.Optional(
-    Type.String({ description: "Something in the folder, which would have to be empty." }),
-  ),
-  kept_at: Type.Optional(Type.String({ description: "Where the later change is, if it was moved back." })),
-  outcome: Type.Optional(
-    Type.Union(
-      (["kept", "overwritten"] as const).map((outcome) => Type.Literal(outcome)),
-      { description: "With `force`: what became of the later change." },
-    ),
-  ),
-  path: Type.String(),
-  seq: UInt64(),
-  stays: Type.Optional(Type.Literal(true, { description: "`force` would not undo it either." })),
-  unrecorded: Type.Optional(
-    Type.Literal(true, { description: "A call changed it, and the journal could not record that." }),
-  ),
-});
-
-const Resolved = Named("ResolvedTransaction", {
-  more: Type.Optional(UInt32({ description: "Paths that are not listed." })),
-  outcome: Type.Union(
-    (["taken-back", "in-conflict", "given-up"] as const).map((outcome) => Type.Literal(outcome)),
-  ),
-  paths: Type.Array(Type.String(), {
-    description:
-      "In conflict: paths that others have changed. Given up: what had been removed, by its current names.",
-  }),
-});
-
-const response = Type.Object(
-  {
-    commands: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          "Programs that ran while files changed after the newest checkpoint, outside of `snapshot`: that is not undone.",
-      }),
-    ),
-    conflicts: Type.Array(UndoConflict),
-    passed_over: Type.Optional(
-      Type.Array(UInt64(), {
-        description: "Newer checkpoints of which nothing is left to undo, without `seq` and `transaction`.",
-      }),
-    ),
-    resolved: Type.Optional(Resolved),
-    transaction: Type.Optional(Type.String()),
-    undone: Type.Array(UndoneCheckpoint),
-    untouched: Type.Optional(
-      Type.Array(Type.String(), { description: "Those of `paths` that these checkpoints have not changed." }),
-    ),
-    unrecorded: Type.Optional(
-      UInt32({ description: "The number of newer calls that have no checkpoint: that is not undone." }),
-    ),
-  },
-  { title: "UndoOutput" },
 );
 
 /** Maximum listed paths of each kind. */
@@ -173,7 +92,7 @@ export const undo = defineCoderFunction({
     await requireFreeLabel(which, context);
     const undoing = { which: { ...which, paths }, isTrial, force };
     const passed = new Set<number>();
-    let chosen = await choose(undoing.which, passed, context);
+    let chosen = await chooseCheckpoints(undoing.which, passed, context);
     const first = await undoChosen(chosen, undoing, context);
     let answer = first;
     while (isForNewest(which) && isWithoutEffect(answer) && !chosen.records.some(isUndo)) {
@@ -189,31 +108,13 @@ export const undo = defineCoderFunction({
     (conflicts.length > 0 && undone.length === 0) ||
     isAllSkipped(undone) ||
     resolved?.outcome === "in-conflict",
-  render: (answer, { sentence }, { dry_run: isTrial = false, paths }) => {
-    const { undone, conflicts, resolved, commands, passed_over: passed, untouched, unrecorded } = answer;
-    if (resolved !== undefined) return sentence(renderResolved(resolved));
-    return [
-      ...(passed === undefined ? [] : [renderPassed(passed)]),
-      ...undone.flatMap(renderUndone),
-      ...conflicts.map(renderConflict),
-      ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
-      ...(commands === undefined ? [] : [renderCommands(commands, conflicts)]),
-      ...(unrecorded === undefined ? [] : [renderUnrecorded(unrecorded)]),
-      sentence(
-        verdict(undone, conflicts, {
-          isTrial,
-          isLimited: paths !== undefined,
-          isRecorded: !isUnrecorded(answer),
-          checkpoint: (answer as { readonly checkpoint?: number }).checkpoint,
-        }),
-      ),
-    ].join("\n");
-  },
+  render: (answer, { sentence }, { dry_run: isTrial = false, paths }) =>
+    renderUndo(answer, { isTrial, isLimited: paths !== undefined }, sentence),
 });
 
 /** The request of an undo. */
 interface Undoing {
-  readonly which: Which;
+  readonly which: CheckpointChoice;
   readonly isTrial: boolean;
   readonly force: boolean;
 }
@@ -223,7 +124,7 @@ async function undoChosen(
   { records, selects: isChosen }: Chosen,
   { which, isTrial, force }: Undoing,
   context: CoderContext,
-): Promise<Static<typeof response>> {
+): Promise<UndoAnswer> {
   const journal = requireJournal(context);
   const { transactions } = context;
   if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
@@ -296,22 +197,18 @@ const isUndo = ({ function_id: id }: JournalRecord): boolean => id === "coder::u
 /** Maximum checkpoints without an effect that are passed over for an older one. */
 const maxPassed = 50;
 
-/** Returns whether a call wants the newest checkpoint, of some paths or of all. */
-const isForNewest = ({ seq, transaction, steps = 1 }: Which): boolean =>
-  seq === undefined && transaction === undefined && steps === 1;
-
 /** Returns whether the checkpoints of an answer have left nothing to undo. */
-const isWithoutEffect = ({ undone, conflicts }: Static<typeof response>): boolean =>
+const isWithoutEffect = ({ undone, conflicts }: UndoAnswer): boolean =>
   conflicts.length === 0 && !undone.some((one) => isChanging(one) || one.skipped.length > 0);
 
 /** Chooses as if there were no checkpoints that an undo has passed over. Returns `undefined` without any. */
 async function olderThan(
   passed: ReadonlySet<number>,
-  which: Which,
+  which: CheckpointChoice,
   context: CoderContext,
 ): Promise<Chosen | undefined> {
   try {
-    return await choose(which, passed, context);
+    return await chooseCheckpoints(which, passed, context);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -323,10 +220,10 @@ async function olderThan(
  * of.
  */
 async function resolve(
-  { transaction }: Which,
+  { transaction }: CheckpointChoice,
   force: boolean,
   context: CoderContext,
-): Promise<Static<typeof Resolved> | undefined> {
+): Promise<Resolved | undefined> {
   const { transactions, jail } = context;
   if (transaction === undefined || jail.scope !== undefined) return undefined;
   if (!transactions?.unresolved.includes(transaction)) return undefined;
@@ -335,39 +232,6 @@ async function resolve(
   const { outcome, paths } = resolution;
   const more = Math.max(0, paths.length - maxPaths);
   return { outcome, paths: paths.slice(0, maxPaths), ...(more > 0 && { more }) };
-}
-
-function renderResolved({ outcome, paths, more = 0 }: Static<typeof Resolved>): string {
-  const list = `${paths.map(renderName).join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
-  switch (outcome) {
-    case "taken-back":
-      return "The transaction is taken back.";
-    case "in-conflict":
-      return `Nothing was changed${list === "" ? "" : `: another program has changed ${list}`}. Send force to keep what is there now, and to get back what the transaction had taken away.`;
-    case "given-up":
-      return `The transaction is given up: what is there now stays${list === "" ? "" : `, and what it had taken away is ${list}`}.`;
-  }
-}
-
-/**
- * Returns the choice without zeros, which models send in fields that they do not use. Throws bad-input if
- * nothing else chooses: a zero is not a wish to undo the newest checkpoint.
- */
-function withoutZeros({ seq, steps, ...others }: Which): Which {
-  const isChosen = Boolean(seq) || Boolean(steps) || others.transaction !== undefined;
-  if (!isChosen && (seq === 0 || steps === 0)) throw refuseCoder.undoZero(seq === 0 ? "seq" : "steps");
-  return { ...others, ...(seq && { seq }), ...(steps && { steps }) };
-}
-
-/** Throws bad-input for a call that seems to choose a checkpoint by its label. */
-async function requireFreeLabel({ seq, transaction }: Which, context: CoderContext): Promise<void> {
-  const { label } = context;
-  if (label === undefined || seq !== undefined || transaction !== undefined) return;
-  const [named] = await firstOf(
-    shownRecords(context, (record) => record.label === label),
-    1,
-  );
-  if (named !== undefined) throw refuseCoder.undoByLabel(label, named.seq);
 }
 
 /** Returns the requested paths at or below which the records have changed nothing. */
@@ -401,7 +265,7 @@ async function goneOf(
   { seq, restored, removed, skipped }: UndoneRecord,
   { records, selects }: Chosen,
   { later, pause }: Listing,
-): Promise<Pick<Static<typeof UndoneCheckpoint>, "gone" | "more" | "undone_by">> {
+): Promise<Pick<UndoneCheckpoint, "gone" | "more" | "undone_by">> {
   if (restored.length + removed.length + skipped.length > 0) return {};
   const record = records.find((one) => one.seq === seq);
   const steps = record === undefined ? [] : await stepsOf(record, selects, pause);
@@ -433,7 +297,7 @@ async function listAll(
   undone: readonly UndoneRecord[],
   chosen: Chosen,
   listing: Listing,
-): Promise<Static<typeof UndoneCheckpoint>[]> {
+): Promise<UndoneCheckpoint[]> {
   const all = [];
   for (const record of undone)
     all.push({
@@ -449,144 +313,13 @@ function otherAuthorOf(
   { seq }: UndoneRecord,
   { records }: Chosen,
   { context }: Listing,
-): Pick<Static<typeof UndoneCheckpoint>, "author"> {
+): Pick<UndoneCheckpoint, "author"> {
   const author = records.find((one) => one.seq === seq)?.author;
   if (author === undefined || !context.profile.authors || isSameAuthor(author, context.author)) return {};
   return { author: describeAuthor(author) };
 }
 
-interface Which {
-  readonly author?: string;
-  readonly paths?: readonly string[] | undefined;
-  readonly steps?: number;
-  readonly seq?: number;
-  readonly transaction?: string;
-}
-
-/** The checkpoints to undo, newest first. */
-interface Chosen {
-  readonly records: readonly JournalRecord[];
-  /** Returns whether a step of one of them is to be undone. */
-  readonly selects: (step: StepNames & { readonly seq: number }) => boolean;
-}
-
-const everyStep = () => true;
-
-/** Chooses among the checkpoints that the call may know of. Throws a refusal without any. */
-async function choose(which: Which, passed: ReadonlySet<number>, context: CoderContext): Promise<Chosen> {
-  const { author, paths, steps, seq, transaction } = which;
-  if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
-  if (seq !== undefined) return { records: [await recordOf(seq, context)], selects: everyStep };
-  if (transaction === undefined && isForOwn(author, context) && isWithoutSession(context.author))
-    throw await refusalWithoutSession(paths, context);
-  const isOwn = transaction === undefined ? authorFilter(author, context) : everyStep;
-  const candidates = shownRecords(context, (record) => {
-    if (passed.has(record.seq) || !isOwn(record.author)) return false;
-    return transaction === undefined || record.transaction === transaction;
-  });
-  const chosen =
-    paths !== undefined && steps === undefined && transaction === undefined
-      ? await newestOfEach(paths, candidates, context)
-      : { records: await firstOf(candidates, steps ?? 1), selects: everyStep };
-  if (chosen.records.length > 0) return chosen;
-  if (transaction !== undefined) throw refuseCoder.undoNothing(`transaction ${transaction}`);
-  const newest = await newestOf(paths, context);
-  throw newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoOfOthers(newest);
-}
-
-/** Returns the newest checkpoint of any author, or of these paths. */
-async function newestOf(
-  paths: readonly string[] | undefined,
-  context: CoderContext,
-): Promise<JournalRecord | undefined> {
-  const wanted = paths === undefined ? everyStep : selectPaths(paths, context.jail);
-  const touches = (record: JournalRecord) => record.steps.some((step) => endsOf(step).some(wanted));
-  const [newest] = await firstOf(shownRecords(context, touches), 1);
-  return newest;
-}
-
-const nothingToUndo = (paths: readonly string[] | undefined, { jail, feed }: CoderContext): Error =>
-  refuseCoder.undoNothing(
-    paths === undefined ? "checkpoint" : "checkpoint of these paths",
-    jail.scope === undefined ? feed.programsAfter(0) : [],
-  );
-
-async function refusalWithoutSession(
-  paths: readonly string[] | undefined,
-  context: CoderContext,
-): Promise<Error> {
-  const newest = await newestOf(paths, context);
-  return newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoWithoutSession(newest);
-}
-
-/** Returns whether a call means the checkpoints of its own author. */
-const isForOwn = (wanted: string | undefined, { profile }: CoderContext): boolean =>
-  wanted === "me" || (wanted === undefined && profile["undo.own"]);
-
-/** Returns a test for the authors whose checkpoints are meant by a call that names none. */
-function authorFilter(wanted: string | undefined, context: CoderContext): (author?: Author) => boolean {
-  if (isForOwn(wanted, context)) return selectsAuthor("me", context);
-  if (wanted === undefined || wanted === "anyone") return everyStep;
-  return (author) => authorId(author) === wanted;
-}
-
-async function recordOf(seq: number, context: CoderContext): Promise<JournalRecord> {
-  const record = await readRecord(requireJournal(context), seq, pauseOf(context));
-  const isOurs =
-    context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
-  // A call that changed nothing may have left a record without steps, which no list has.
-  if (record === undefined || record.steps.length === 0 || !isOurs)
-    throw refuseCoder.undoNothing(`checkpoint ${seq}`);
-  return record;
-}
-
-/** Yields the records that the call may know of, newest first. */
-async function* shownRecords(
-  context: CoderContext,
-  isWanted: (record: JournalRecord) => boolean,
-): AsyncGenerator<JournalRecord, void, void> {
-  for await (const record of readRecords(requireJournal(context), { pause: pauseOf(context) }))
-    if (record.steps.some((step) => isShown(step, context.jail)) && isWanted(record)) yield record;
-}
-
-async function firstOf(records: AsyncIterable<JournalRecord>, count: number): Promise<JournalRecord[]> {
-  const found: JournalRecord[] = [];
-  for await (const record of records) {
-    found.push(record);
-    if (found.length >= count) break;
-  }
-  return found;
-}
-
-/** Chooses for each path its newest checkpoint, and only the steps of that at or below the path. */
-async function newestOfEach(
-  paths: readonly string[],
-  candidates: AsyncIterable<JournalRecord>,
-  context: CoderContext,
-): Promise<Chosen> {
-  const { jail } = context;
-  const pause = pauseOf(context);
-  const waiting = new Map(paths.map((path) => [path, selectPaths([path], jail)]));
-  const records: JournalRecord[] = [];
-  const selecting = new Map<number, ((path: string) => boolean)[]>();
-  for await (const record of waiting.size === 0 ? [] : candidates) {
-    const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
-    const met = [...waiting].filter(([, below]) => steps.some((step) => endsOf(step).some(below)));
-    if (met.length > 0) records.push(record);
-    selecting.set(
-      record.seq,
-      met.map(([, below]) => below),
-    );
-    for (const [path] of met) waiting.delete(path);
-    if (waiting.size === 0) break;
-  }
-  return {
-    records,
-    selects: (step) => (selecting.get(step.seq) ?? []).some((below) => endsOf(step).some(below)),
-  };
-}
-
-function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeof UndoneCheckpoint> {
+function listed({ seq, restored, removed, skipped }: UndoneRecord): UndoneCheckpoint {
   const lists = {
     restored: [...new Set(restored)],
     removed: [...new Set(removed)],
@@ -602,10 +335,6 @@ function listed({ seq, restored, removed, skipped }: UndoneRecord): Static<typeo
   };
 }
 
-/** Returns whether a call wants the newest checkpoints, whichever they are. */
-const isNewest = ({ paths, seq, transaction }: Which): boolean =>
-  [paths, seq, transaction].every((one) => one === undefined);
-
 /**
  * Returns the programs of commands that changed files after a checkpoint, unless a command made the
  * checkpoint.
@@ -617,145 +346,4 @@ const programsAfter = ({ seq, function_id: id }: JournalRecord, { feed, jail }: 
 function unrecordedAfter({ steps }: JournalRecord, { journal, jail }: CoderContext): number {
   const newest = steps.reduce((time, { at }) => Math.max(time, at), 0);
   return jail.scope !== undefined ? 0 : (journal?.lost.unrecordedAfter(newest) ?? 0);
-}
-
-/** Maximum number of programs that are named. */
-const maxPrograms = 5;
-
-function renderCommands(
-  programs: readonly string[],
-  conflicts: readonly Static<typeof UndoConflict>[],
-): string {
-  const named = programs.slice(0, maxPrograms).join(", ");
-  const others = conflicts.some(({ outcome }) => outcome === "overwritten") ? " elsewhere" : "";
-  return `[not undone${others}: the newer changes while commands (${named}) ran, which have no checkpoint]`;
-}
-
-/** Renders the newer checkpoints that an undo has passed over. */
-function renderPassed(passed: readonly number[]): string {
-  const what = passed.length === 1 ? "it" : "them";
-  return `[passed over ${numbersOf(passed.map((seq) => ({ seq })))}: nothing of ${what} is left to undo]`;
-}
-
-const renderUnrecorded = (calls: number): string =>
-  `[not undone: ${calls === 1 ? "a newer change that was" : `${calls} newer changes that were`} not recorded]`;
-
-function renderConflict({
-  path,
-  seq,
-  by,
-  unrecorded: isUnrecordedCall,
-  ...rest
-}: Static<typeof UndoConflict>): string {
-  const unknown = isUnrecordedCall ? "a change that was not recorded" : "a command or another program";
-  const cause = by === undefined ? unknown : `#${by}`;
-  if (isLinkNow(rest))
-    return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is a link now`;
-  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderHolding(rest)}${renderOutcome(rest)}`;
-}
-
-/** Returns whether a link has taken the place of a folder above a path. */
-const isLinkNow = ({ expected, found, stays }: Partial<Static<typeof UndoConflict>>): boolean =>
-  stays === true && expected === "dir" && found === "symlink";
-
-const renderHolding = ({ holds }: Pick<Static<typeof UndoConflict>, "holds">): string =>
-  holds === undefined ? "" : `; ${renderName(holds)} is in it`;
-
-function renderOutcome({ outcome, kept_at: at }: Pick<Static<typeof UndoConflict>, "outcome" | "kept_at">) {
-  if (outcome === undefined) return "";
-  return `; that change is ${outcome}${at === undefined ? "" : ` in ${renderName(at)}`}`;
-}
-
-function renderUntouched(paths: readonly string[], undone: readonly { readonly seq: number }[]): string {
-  const who = undone.length === 1 ? `#${undone[0]!.seq} has` : "these checkpoints have";
-  return `[${who} not changed ${paths.map(renderName).join(", ")}]`;
-}
-
-function renderUndone(record: Static<typeof UndoneCheckpoint>): string[] {
-  const { seq, author, restored, removed, skipped, more } = record;
-  return [
-    `#${seq}${author === undefined ? "" : ` by ${renderAuthor(author)}`}`,
-    ...restored.map((path) => `  restored: ${renderName(path)}`),
-    ...removed.map((path) => `  removed: ${renderName(path)}`),
-    ...skipped.map(({ path, reason }) => `  skipped: ${renderName(path)} (${reason})`),
-    ...(more === undefined ? [] : [`  and ${more} more`]),
-  ];
-}
-
-/** Returns the advice to undo the later checkpoints first, if no other program is the cause of a conflict. */
-function firstUndoing(conflicts: readonly Static<typeof UndoConflict>[]): string {
-  const later = [...new Set(conflicts.map(({ by }) => by))].sort((one = 0, other = 0) => other - one);
-  if (later.includes(undefined) || later.length > 5) return "";
-  return `undo ${later.map((seq) => `#${seq}`).join(", then ")} first, or `;
-}
-
-/** Returns the advice on conflicts: to send `force`, or where that does not help, what to do instead. */
-function adviceOnForce(conflicts: readonly Static<typeof UndoConflict>[]): string {
-  const staying = conflicts.filter(({ stays }) => stays);
-  if (staying.length === 0) return "send force to undo over conflicts";
-  const [there, gone] = [true, false].map((isThere) => [
-    ...new Set(
-      staying.filter(({ found }) => (found !== "absent") === isThere).map(({ path, holds }) => holds ?? path),
-    ),
-  ]);
-  const named = (paths: readonly string[]) =>
-    `${paths.slice(0, maxNamed).map(renderName).join(", ")}${paths.length > maxNamed ? " and others" : ""}`;
-  const steps = [
-    ...(there!.length === 0 ? [] : [`move away ${named(there!)}`]),
-    ...(gone!.length === 0 ? [] : [`bring back ${named(gone!)} or its folder`]),
-  ];
-  const isAll = staying.length === conflicts.length;
-  const after = isAll ? "undo again: force leaves that as it is" : "send force to undo over the others";
-  return `${steps.join(", ")}, then ${after}`;
-}
-
-/** Maximum paths that the advice on conflicts names. */
-const maxNamed = 3;
-
-/** Returns whether the undo of a record changes anything in the end. */
-const isChanging = ({ restored, removed }: Pick<UndoneRecord, "restored" | "removed">): boolean =>
-  restored.length + removed.length > 0;
-
-/** Returns whether an undo changes nothing, because it leaves out what it could have changed. */
-const isAllSkipped = (undone: readonly Static<typeof UndoneCheckpoint>[]): boolean =>
-  !undone.some(isChanging) && undone.some(({ skipped }) => skipped.length > 0);
-
-interface VerdictOptions {
-  readonly isTrial: boolean;
-  /** Whether only some paths were to be undone. */
-  readonly isLimited: boolean;
-  /** Whether the undo has a checkpoint, if it has changed anything. */
-  readonly isRecorded: boolean;
-  /** The number of its own checkpoint, if the answer has it. */
-  readonly checkpoint: number | undefined;
-}
-
-function verdict(
-  undone: readonly Static<typeof UndoneCheckpoint>[],
-  conflicts: readonly Static<typeof UndoConflict>[],
-  { isTrial, isLimited, isRecorded, checkpoint }: VerdictOptions,
-): string {
-  const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
-  if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
-  if (isAllSkipped(undone)) return `${nothing}.`;
-  const isChanged = undone.some(isChanging);
-  const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
-  if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
-    return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
-  if (!isChanged && undone.every((one) => one.undone_by !== undefined))
-    return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
-  const gone = undone.flatMap((one) => one.gone ?? []);
-  const next = isLimited
-    ? "coder::checkpoints with path lists what changed there; send its seq."
-    : "Send the seq of the one to undo; coder::checkpoints lists them.";
-  if (!isChanged && gone.length > 0)
-    return `${nothing}: ${renderGone(undone, gone)} ${redoAdvice(gone) ?? next}`;
-  if (!isChanged && isLimited) return `${nothing}: nothing at these paths is left to undo. ${next}`;
-  if (!isChanged) return `${nothing}: what ${numbersOf(undone)} changed is no longer there. ${next}`;
-  const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
-  const over = isOver ? ", over what was changed since" : "";
-  if (!isRecorded) return `Undone${over}.`;
-  // Without fields, it would take back a later change of the caller, and a client without a session has none.
-  const again = checkpoint === undefined ? "without fields" : `with seq ${checkpoint}`;
-  return isTrial ? `Would be undone${over}.` : `Undone${over}; coder::undo ${again} takes this undo back.`;
 }

@@ -1,0 +1,182 @@
+/** The choice of the checkpoints that an undo takes back. */
+import { type Author, authorId, isWithoutSession } from "../../base/author.ts";
+import {
+  type JournalRecord,
+  readRecord,
+  readRecords,
+  stepsOf,
+} from "../../filesystem/journal/read-record.ts";
+import { selectsAuthor } from "../checkpoints/authors.ts";
+import { endsOf, isShown, type StepNames, selectPaths } from "../checkpoints/recorded-paths.ts";
+import { requireJournal } from "../checkpoints/require-journal.ts";
+import { refuseCoder } from "../coder-errors.ts";
+import type { CoderContext } from "../define.ts";
+import { pauseOf } from "../services/pause.ts";
+
+/** The checkpoints that a request names. */
+export interface CheckpointChoice {
+  readonly author?: string;
+  readonly paths?: readonly string[] | undefined;
+  readonly steps?: number;
+  readonly seq?: number;
+  readonly transaction?: string;
+}
+
+/** The checkpoints to undo, newest first. */
+export interface Chosen {
+  readonly records: readonly JournalRecord[];
+  /** Returns whether a step of one of them is to be undone. */
+  readonly selects: (step: StepNames & { readonly seq: number }) => boolean;
+}
+
+const everyStep = () => true;
+
+/** Chooses among the checkpoints that the call may know of. Throws a refusal without any. */
+export async function chooseCheckpoints(
+  which: CheckpointChoice,
+  passed: ReadonlySet<number>,
+  context: CoderContext,
+): Promise<Chosen> {
+  const { author, paths, steps, seq, transaction } = which;
+  if ([steps, seq, transaction].filter((one) => one !== undefined).length > 1) throw refuseCoder.undoWhich();
+  if (seq !== undefined) return { records: [await recordOf(seq, context)], selects: everyStep };
+  if (transaction === undefined && isForOwn(author, context) && isWithoutSession(context.author))
+    throw await refusalWithoutSession(paths, context);
+  const isOwn = transaction === undefined ? authorFilter(author, context) : everyStep;
+  const candidates = shownRecords(context, (record) => {
+    if (passed.has(record.seq) || !isOwn(record.author)) return false;
+    return transaction === undefined || record.transaction === transaction;
+  });
+  const chosen =
+    paths !== undefined && steps === undefined && transaction === undefined
+      ? await newestOfEach(paths, candidates, context)
+      : { records: await firstOf(candidates, steps ?? 1), selects: everyStep };
+  if (chosen.records.length > 0) return chosen;
+  if (transaction !== undefined) throw refuseCoder.undoNothing(`transaction ${transaction}`);
+  const newest = await newestOf(paths, context);
+  throw newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoOfOthers(newest);
+}
+
+/** Returns the newest checkpoint of any author, or of these paths. */
+async function newestOf(
+  paths: readonly string[] | undefined,
+  context: CoderContext,
+): Promise<JournalRecord | undefined> {
+  const wanted = paths === undefined ? everyStep : selectPaths(paths, context.jail);
+  const touches = (record: JournalRecord) => record.steps.some((step) => endsOf(step).some(wanted));
+  const [newest] = await firstOf(shownRecords(context, touches), 1);
+  return newest;
+}
+
+const nothingToUndo = (paths: readonly string[] | undefined, { jail, feed }: CoderContext): Error =>
+  refuseCoder.undoNothing(
+    paths === undefined ? "checkpoint" : "checkpoint of these paths",
+    jail.scope === undefined ? feed.programsAfter(0) : [],
+  );
+
+async function refusalWithoutSession(
+  paths: readonly string[] | undefined,
+  context: CoderContext,
+): Promise<Error> {
+  const newest = await newestOf(paths, context);
+  return newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoWithoutSession(newest);
+}
+
+/** Returns whether a call means the checkpoints of its own author. */
+const isForOwn = (wanted: string | undefined, { profile }: CoderContext): boolean =>
+  wanted === "me" || (wanted === undefined && profile["undo.own"]);
+
+/** Returns a test for the authors whose checkpoints are meant by a call that names none. */
+function authorFilter(wanted: string | undefined, context: CoderContext): (author?: Author) => boolean {
+  if (isForOwn(wanted, context)) return selectsAuthor("me", context);
+  if (wanted === undefined || wanted === "anyone") return everyStep;
+  return (author) => authorId(author) === wanted;
+}
+
+async function recordOf(seq: number, context: CoderContext): Promise<JournalRecord> {
+  const record = await readRecord(requireJournal(context), seq, pauseOf(context));
+  const isOurs =
+    context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
+  // A call that changed nothing may have left a record without steps, which no list has.
+  if (record === undefined || record.steps.length === 0 || !isOurs)
+    throw refuseCoder.undoNothing(`checkpoint ${seq}`);
+  return record;
+}
+
+/** Yields the records that the call may know of, newest first. */
+async function* shownRecords(
+  context: CoderContext,
+  isWanted: (record: JournalRecord) => boolean,
+): AsyncGenerator<JournalRecord, void, void> {
+  for await (const record of readRecords(requireJournal(context), { pause: pauseOf(context) }))
+    if (record.steps.some((step) => isShown(step, context.jail)) && isWanted(record)) yield record;
+}
+
+async function firstOf(records: AsyncIterable<JournalRecord>, count: number): Promise<JournalRecord[]> {
+  const found: JournalRecord[] = [];
+  for await (const record of records) {
+    found.push(record);
+    if (found.length >= count) break;
+  }
+  return found;
+}
+
+/** Chooses for each path its newest checkpoint, and only the steps of that at or below the path. */
+async function newestOfEach(
+  paths: readonly string[],
+  candidates: AsyncIterable<JournalRecord>,
+  context: CoderContext,
+): Promise<Chosen> {
+  const { jail } = context;
+  const pause = pauseOf(context);
+  const waiting = new Map(paths.map((path) => [path, selectPaths([path], jail)]));
+  const records: JournalRecord[] = [];
+  const selecting = new Map<number, ((path: string) => boolean)[]>();
+  for await (const record of waiting.size === 0 ? [] : candidates) {
+    const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
+    const met = [...waiting].filter(([, below]) => steps.some((step) => endsOf(step).some(below)));
+    if (met.length > 0) records.push(record);
+    selecting.set(
+      record.seq,
+      met.map(([, below]) => below),
+    );
+    for (const [path] of met) waiting.delete(path);
+    if (waiting.size === 0) break;
+  }
+  return {
+    records,
+    selects: (step) => (selecting.get(step.seq) ?? []).some((below) => endsOf(step).some(below)),
+  };
+}
+
+/**
+ * Returns the choice without zeros, which models send in fields that they do not use. Throws bad-input if
+ * nothing else chooses: a zero is not a wish to undo the newest checkpoint.
+ */
+export function withoutZeros({ seq, steps, ...others }: CheckpointChoice): CheckpointChoice {
+  const isChosen = Boolean(seq) || Boolean(steps) || others.transaction !== undefined;
+  if (!isChosen && (seq === 0 || steps === 0)) throw refuseCoder.undoZero(seq === 0 ? "seq" : "steps");
+  return { ...others, ...(seq && { seq }), ...(steps && { steps }) };
+}
+
+/** Throws bad-input for a call that seems to choose a checkpoint by its label. */
+export async function requireFreeLabel(
+  { seq, transaction }: CheckpointChoice,
+  context: CoderContext,
+): Promise<void> {
+  const { label } = context;
+  if (label === undefined || seq !== undefined || transaction !== undefined) return;
+  const [named] = await firstOf(
+    shownRecords(context, (record) => record.label === label),
+    1,
+  );
+  if (named !== undefined) throw refuseCoder.undoByLabel(label, named.seq);
+}
+
+/** Returns whether a call wants the newest checkpoint, of some paths or of all. */
+export const isForNewest = ({ seq, transaction, steps = 1 }: CheckpointChoice): boolean =>
+  seq === undefined && transaction === undefined && steps === 1;
+
+/** Returns whether a call wants the newest checkpoints, whichever they are. */
+export const isNewest = ({ paths, seq, transaction }: CheckpointChoice): boolean =>
+  [paths, seq, transaction].every((one) => one === undefined);

@@ -1,0 +1,175 @@
+/** The answer of `coder::undo` as text. */
+import { renderAuthor } from "../../base/author.ts";
+import type { Wording } from "../../calls/contract/wording.ts";
+import { isUnrecorded } from "../checkpoints/with-checkpoint.ts";
+import { renderName } from "../render/entry-text.ts";
+import {
+  type ConflictFields,
+  isAllSkipped,
+  isChanging,
+  type Resolved,
+  type UndoAnswer,
+  type UndoneCheckpoint,
+} from "./answer.ts";
+import { numbersOf, redoAdvice, renderGone } from "./gone.ts";
+
+/** The parts of the request that the text depends on. */
+interface UndoForm {
+  readonly isTrial: boolean;
+  /** Whether only some paths were to be undone. */
+  readonly isLimited: boolean;
+}
+
+/** Renders what an undo has changed, or why it has changed nothing, and what to do next. */
+export function renderUndo(answer: UndoAnswer, form: UndoForm, sentence: Wording["sentence"]): string {
+  const { undone, conflicts, resolved, commands, passed_over: passed, untouched, unrecorded } = answer;
+  if (resolved !== undefined) return sentence(renderResolved(resolved));
+  return [
+    ...(passed === undefined ? [] : [renderPassed(passed)]),
+    ...undone.flatMap(renderUndone),
+    ...conflicts.map(renderConflict),
+    ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
+    ...(commands === undefined ? [] : [renderCommands(commands, conflicts)]),
+    ...(unrecorded === undefined ? [] : [renderUnrecorded(unrecorded)]),
+    sentence(
+      verdict(undone, conflicts, {
+        ...form,
+        isRecorded: !isUnrecorded(answer),
+        checkpoint: (answer as { readonly checkpoint?: number }).checkpoint,
+      }),
+    ),
+  ].join("\n");
+}
+
+function renderResolved({ outcome, paths, more = 0 }: Resolved): string {
+  const list = `${paths.map(renderName).join(", ")}${more === 0 ? "" : ` and ${more} more`}`;
+  switch (outcome) {
+    case "taken-back":
+      return "The transaction is taken back.";
+    case "in-conflict":
+      return `Nothing was changed${list === "" ? "" : `: another program has changed ${list}`}. Send force to keep what is there now, and to get back what the transaction had taken away.`;
+    case "given-up":
+      return `The transaction is given up: what is there now stays${list === "" ? "" : `, and what it had taken away is ${list}`}.`;
+  }
+}
+
+/** Maximum number of programs that are named. */
+const maxPrograms = 5;
+
+function renderCommands(programs: readonly string[], conflicts: readonly ConflictFields[]): string {
+  const named = programs.slice(0, maxPrograms).join(", ");
+  const others = conflicts.some(({ outcome }) => outcome === "overwritten") ? " elsewhere" : "";
+  return `[not undone${others}: the newer changes while commands (${named}) ran, which have no checkpoint]`;
+}
+
+/** Renders the newer checkpoints that an undo has passed over. */
+function renderPassed(passed: readonly number[]): string {
+  const what = passed.length === 1 ? "it" : "them";
+  return `[passed over ${numbersOf(passed.map((seq) => ({ seq })))}: nothing of ${what} is left to undo]`;
+}
+
+const renderUnrecorded = (calls: number): string =>
+  `[not undone: ${calls === 1 ? "a newer change that was" : `${calls} newer changes that were`} not recorded]`;
+
+function renderConflict({ path, seq, by, unrecorded: isUnrecordedCall, ...rest }: ConflictFields): string {
+  const unknown = isUnrecordedCall ? "a change that was not recorded" : "a command or another program";
+  const cause = by === undefined ? unknown : `#${by}`;
+  if (isLinkNow(rest))
+    return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is a link now`;
+  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderHolding(rest)}${renderOutcome(rest)}`;
+}
+
+/** Returns whether a link has taken the place of a folder above a path. */
+const isLinkNow = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
+  stays === true && expected === "dir" && found === "symlink";
+
+const renderHolding = ({ holds }: Pick<ConflictFields, "holds">): string =>
+  holds === undefined ? "" : `; ${renderName(holds)} is in it`;
+
+function renderOutcome({ outcome, kept_at: at }: Pick<ConflictFields, "outcome" | "kept_at">) {
+  if (outcome === undefined) return "";
+  return `; that change is ${outcome}${at === undefined ? "" : ` in ${renderName(at)}`}`;
+}
+
+function renderUntouched(paths: readonly string[], undone: readonly { readonly seq: number }[]): string {
+  const who = undone.length === 1 ? `#${undone[0]!.seq} has` : "these checkpoints have";
+  return `[${who} not changed ${paths.map(renderName).join(", ")}]`;
+}
+
+function renderUndone(record: UndoneCheckpoint): string[] {
+  const { seq, author, restored, removed, skipped, more } = record;
+  return [
+    `#${seq}${author === undefined ? "" : ` by ${renderAuthor(author)}`}`,
+    ...restored.map((path) => `  restored: ${renderName(path)}`),
+    ...removed.map((path) => `  removed: ${renderName(path)}`),
+    ...skipped.map(({ path, reason }) => `  skipped: ${renderName(path)} (${reason})`),
+    ...(more === undefined ? [] : [`  and ${more} more`]),
+  ];
+}
+
+/** Returns the advice to undo the later checkpoints first, if no other program is the cause of a conflict. */
+function firstUndoing(conflicts: readonly ConflictFields[]): string {
+  const later = [...new Set(conflicts.map(({ by }) => by))].sort((one = 0, other = 0) => other - one);
+  if (later.includes(undefined) || later.length > 5) return "";
+  return `undo ${later.map((seq) => `#${seq}`).join(", then ")} first, or `;
+}
+
+/** Returns the advice on conflicts: to send `force`, or where that does not help, what to do instead. */
+function adviceOnForce(conflicts: readonly ConflictFields[]): string {
+  const staying = conflicts.filter(({ stays }) => stays);
+  if (staying.length === 0) return "send force to undo over conflicts";
+  const [there, gone] = [true, false].map((isThere) => [
+    ...new Set(
+      staying.filter(({ found }) => (found !== "absent") === isThere).map(({ path, holds }) => holds ?? path),
+    ),
+  ]);
+  const named = (paths: readonly string[]) =>
+    `${paths.slice(0, maxNamed).map(renderName).join(", ")}${paths.length > maxNamed ? " and others" : ""}`;
+  const steps = [
+    ...(there!.length === 0 ? [] : [`move away ${named(there!)}`]),
+    ...(gone!.length === 0 ? [] : [`bring back ${named(gone!)} or its folder`]),
+  ];
+  const isAll = staying.length === conflicts.length;
+  const after = isAll ? "undo again: force leaves that as it is" : "send force to undo over the others";
+  return `${steps.join(", ")}, then ${after}`;
+}
+
+/** Maximum paths that the advice on conflicts names. */
+const maxNamed = 3;
+
+interface VerdictOptions extends UndoForm {
+  /** Whether the undo has a checkpoint, if it has changed anything. */
+  readonly isRecorded: boolean;
+  /** The number of its own checkpoint, if the answer has it. */
+  readonly checkpoint: number | undefined;
+}
+
+function verdict(
+  undone: readonly UndoneCheckpoint[],
+  conflicts: readonly ConflictFields[],
+  { isTrial, isLimited, isRecorded, checkpoint }: VerdictOptions,
+): string {
+  const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
+  if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
+  if (isAllSkipped(undone)) return `${nothing}.`;
+  const isChanged = undone.some(isChanging);
+  const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
+  if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
+    return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
+  if (!isChanged && undone.every((one) => one.undone_by !== undefined))
+    return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
+  const gone = undone.flatMap((one) => one.gone ?? []);
+  const next = isLimited
+    ? "coder::checkpoints with path lists what changed there; send its seq."
+    : "Send the seq of the one to undo; coder::checkpoints lists them.";
+  if (!isChanged && gone.length > 0)
+    return `${nothing}: ${renderGone(undone, gone)} ${redoAdvice(gone) ?? next}`;
+  if (!isChanged && isLimited) return `${nothing}: nothing at these paths is left to undo. ${next}`;
+  if (!isChanged) return `${nothing}: what ${numbersOf(undone)} changed is no longer there. ${next}`;
+  const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
+  const over = isOver ? ", over what was changed since" : "";
+  if (!isRecorded) return `Undone${over}.`;
+  // Without fields, it would take back a later change of the caller, and a client without a session has none.
+  const again = checkpoint === undefined ? "without fields" : `with seq ${checkpoint}`;
+  return isTrial ? `Would be undone${over}.` : `Undone${over}; coder::undo ${again} takes this undo back.`;
+}
