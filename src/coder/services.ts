@@ -75,15 +75,17 @@ export function warnAboutGlobs(
 ): void {
   const { non_accessible_globs: globs, write_deny_globs: writeGlobs, write_allow_globs: allowed } = config;
   const only = onlyRootOf(config);
-  const warn = (key: string, list: readonly string[], base: string, verb = "denies") => {
+  const warn = (key: string, list: readonly string[], base: string, isAllowed = false) => {
     for (const glob of list) {
       const reason = adviceAgainst(glob, resolve(base));
-      if (reason !== undefined) log.warn(`glob ${verb} nothing`, { key, glob, reason });
+      if (reason === undefined) continue;
+      if (isAllowed) log.warn("glob allows nothing", { key, glob, reason });
+      else log.warn("glob denies nothing", { key, glob, reason });
     }
   };
   warn("non_accessible_globs", globs, only?.path ?? "/");
   warn("write_deny_globs", writeGlobs ?? [], only?.path ?? "/");
-  warn("write_allow_globs", allowed, only?.path ?? "/", "allows");
+  warn("write_allow_globs", allowed, only?.path ?? "/", true);
   for (const { name, path, non_accessible_globs: own } of config.roots ?? [])
     warn(`roots: ${name}: non_accessible_globs`, own, path);
 }
