@@ -91,10 +91,10 @@ export async function runCall(command: CallCommand, isTerminal: boolean): Promis
   return { status, text: drawn ?? `${JSON.stringify(answer, null, 2)}\n` };
 }
 
-/** Returns the level of the log. With `--config`, it shows the warnings about the configuration. */
-function levelOf({ logLevel, configFile }: CallCommand): CallCommand["logLevel"] {
+/** Returns the level of the log. A call that reports on the configuration shows the warnings about it. */
+function levelOf({ logLevel, function: id }: CallCommand): CallCommand["logLevel"] {
   if (logLevel !== "info") return logLevel;
-  return configFile === undefined ? "error" : "warn";
+  return id === "info" || id === "coder::info" ? "warn" : "error";
 }
 
 interface ShownOptions {

@@ -446,9 +446,9 @@ describe("a file with another revision than expected is shown as its text", () =
       ["u.txt", "слово"],
       ["app.rc", "Да"],
     ] as const) {
-      const file = { path, content: "x\n", overwrite: true, expected_revision };
-      expect(JSON.stringify(await call("create-file", { files: [file] }))).toContain(text);
-      const changes = [{ op: "delete", path, expected_revision }];
+      const file = { path, ops: [replaceText(text, "x")], expected_revision };
+      expect(JSON.stringify(await call("update-file", { files: [file] }))).toContain(text);
+      const changes = [{ op: "update", ...file }];
       expect(JSON.stringify(await call("transact", { changes }))).toContain(text);
     }
   });

@@ -250,11 +250,12 @@ test("a zero chooses no checkpoint, and does not hide another choice", async () 
   expect(await errorOf({ steps: 0, paths: ["b.txt"] })).toBe(
     "`steps` is 0. Nothing was undone. Send how many of the newest checkpoints to undo, or leave `steps` out to undo one.",
   );
-  expect(await errorOf({ seq: "#0", steps: 0 })).toStartWith("`seq` is 0,");
+  expect(await errorOf({ seq: "#0" })).toStartWith("`seq` is 0,");
   expect(read("b.txt")).toBe("two\n");
   expect(await text("coder::undo", { seq: 1, steps: 0 })).toStartWith("#1\n  removed: a.txt");
   const placeholders = { seq: 0, transaction: "", paths: [], steps: 1 };
   expect(await text("coder::undo", placeholders)).toStartWith("#3\n  restored: a.txt");
+  expect(await text("coder::undo", { ...placeholders, steps: 0 })).toStartWith("#4\n  removed: a.txt");
 });
 
 test("a plain undo passes over checkpoints of which nothing is left", async () => {

@@ -250,7 +250,7 @@ describe("an error leads to the call that works", () => {
     [
       "update_file",
       { path: "a.txt", ops: [{ op: "str_replace", old_str: "O", new_str: "x" }] },
-      'most like it is line 1 (50%), and it differs in its text. Line 1 is "one", and old_str has "O".',
+      'most like it is line 1 (50%), and it differs in upper and lower case. Line 1 is "one", and old_str has "O".',
     ],
     ["copy", { files: [{ from: "holds", to: "held" }] }, 'C211 no_such_path: "holds" holds something'],
     ["read_file", { path: "a.txt/below" }, " a.txt is a file, so nothing is below it."],

@@ -150,12 +150,13 @@ async function newestOfEach(
 }
 
 /**
- * Returns the choice without zeros, which models send in fields that they do not use. Throws bad-input if
- * nothing else chooses: a zero is not a wish to undo the newest checkpoint.
+ * Returns the choice without zeros, which models send in fields that they do not use. Throws bad-input for a
+ * single one if nothing else chooses: it is not a wish to undo the newest checkpoint. Clients that have to
+ * send every field send both.
  */
 export function withoutZeros({ seq, steps, ...others }: CheckpointChoice): CheckpointChoice {
   const isChosen = Boolean(seq) || Boolean(steps) || others.transaction !== undefined;
-  if (!isChosen && (seq === 0 || steps === 0)) throw refuseCoder.undoZero(seq === 0 ? "seq" : "steps");
+  if (!isChosen && (seq === 0) !== (steps === 0)) throw refuseCoder.undoZero(seq === 0 ? "seq" : "steps");
   return { ...others, ...(seq && { seq }), ...(steps && { steps }) };
 }
 

@@ -198,7 +198,7 @@ a file, undo, or run a command) or all that change something; wins over the conf
   "log-level": {
     value: "LEVEL",
     environment: [{ name: "CODER_LOG" }],
-    help: "error, warn, info or debug, on stderr; default $CODER_LOG, else info (of a call: warn with --config, else error)",
+    help: "error, warn, info or debug, on stderr; default $CODER_LOG, else info; of a call error, but of coder::info warn",
   },
   "print-schema": { help: "print the API reference as JSON" },
   api: {
