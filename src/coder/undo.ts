@@ -6,6 +6,7 @@ import type { Plan } from "../filesystem/disk/steps.ts";
 import { unservedRoots } from "../filesystem/jail/roots.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
 import { contentOf, type JournalRecord, readRecords, stepsOf } from "../filesystem/journal/read-record.ts";
+import { StepsByPath } from "../filesystem/journal/step-effects.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
 import { describeAuthor } from "./checkpoints/authors.ts";
@@ -270,8 +271,9 @@ async function goneOf(
   const record = records.find((one) => one.seq === seq);
   const steps = record === undefined ? [] : await stepsOf(record, selects, pause);
   const gone: GoneChange[] = [];
-  for (const path of new Set(steps.flatMap(endsOf))) {
-    const one = goneAt(path, steps, later);
+  const byPath = await StepsByPath.of(steps, pause);
+  for (const path of byPath.paths) {
+    const one = goneAt(path, byPath.stepsAt(path), later);
     // One of several checkpoints may have left what an older one of them takes back.
     if (one !== undefined && (records.length === 1 || isByRecord(one))) gone.push(one);
     await pause();

@@ -3,7 +3,7 @@ import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.t
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import { type JournalRecord, type RecordedStep, stepsOf } from "../../filesystem/journal/read-record.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
-import { endsOf, isShown } from "../checkpoints/recorded-paths.ts";
+import { isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
@@ -58,8 +58,10 @@ export class BackInTime {
     const source = requireJournal(this.#context);
     const pause = pauseOf(this.#context);
     await rewind(this.#tree, record, { source, isShown: (step) => isShown(step, jail), pause });
-    for (const step of await stepsOf(record, (one) => isShown(one, jail), pause))
-      for (const path of endsOf(step)) this.#changedBy.set(path, record.seq);
+    for (const step of record.steps) {
+      if (isShown(step, jail)) this.#changedBy.set(step.path, record.seq).set(originOf(step), record.seq);
+      await pause();
+    }
   }
 
   /** Takes back a record, and returns the differences of these paths. */
@@ -77,13 +79,14 @@ export class BackInTime {
       after.set(path, await this.#sideAt(path));
       await pause();
     }
-    const later = new Map(this.#changedBy);
+    const later = new Map(changed.map(({ path }) => [path, this.#changedBy.get(path)]));
+    const last = await lastStepsAt(later, steps, pause);
     await this.pass(record);
     const differences = new Map<string, PathDifference>();
     for (const { path, from = path, change } of changed) {
       const kind = change === "mode" ? "modified" : change;
       const old = await this.#sideAt(from);
-      const left = leftBy(steps, path, after.get(path)!);
+      const left = leftBy(last.get(path), path, after.get(path)!);
       const seen = {
         path,
         from: from === path ? undefined : from,
@@ -122,12 +125,27 @@ export class BackInTime {
   }
 }
 
+const originOf = ({ path, from = path }: RecordedStep): string => from;
+
+/** Returns the last step that begins or ends at each of these paths. */
+async function lastStepsAt(
+  paths: Pick<ReadonlyMap<string, unknown>, "has">,
+  steps: readonly RecordedStep[],
+  pause: () => Promise<void>,
+): Promise<ReadonlyMap<string, RecordedStep>> {
+  const last = new Map<string, RecordedStep>();
+  for (const step of steps) {
+    for (const path of [step.path, originOf(step)]) if (paths.has(path)) last.set(path, step);
+    await pause();
+  }
+  return last;
+}
+
 /**
- * Returns the entry that the steps of a record left at a path, or `undefined` if another content has replaced
- * it. `found` is the entry before the next record.
+ * Returns the entry that a record, whose last step there is `last`, left at a path, or `undefined` if another
+ * content has replaced it. `found` is the entry before the next record.
  */
-function leftBy(steps: readonly RecordedStep[], path: string, found: EntryThen): EntryThen | undefined {
-  const last = steps.findLast((step) => endsOf(step).includes(path));
+function leftBy(last: RecordedStep | undefined, path: string, found: EntryThen): EntryThen | undefined {
   if (last === undefined || last.unavailable !== undefined) return found;
   const left = path === last.path ? last.after.state : nothing.state;
   if (left.kind === "absent") return nothing;

@@ -103,7 +103,9 @@ function renderUndone(record: UndoneCheckpoint): string[] {
     ...restored.map((path) => `  restored: ${renderName(path)}`),
     ...removed.map((path) => `  removed: ${renderName(path)}`),
     ...skipped.map(({ path, reason }) => `  skipped: ${renderName(path)} (${reason})`),
-    ...(more === undefined ? [] : [`  and ${more} more`]),
+    ...(more === undefined || restored.length + removed.length + skipped.length === 0
+      ? []
+      : [`  and ${more} more`]),
   ];
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import type { RecordedState } from "./frame.ts";
-import { type LaterEffect, type LaterHistory, pastOf } from "./step-effects.ts";
+import type { RecordedStep } from "./read-record.ts";
+import { type LaterEffect, type LaterHistory, pastOf, StepsByPath } from "./step-effects.ts";
 
 const file = (revision: string): RecordedState => ({ kind: "file", mode: 0o644, revision });
 
@@ -37,4 +39,20 @@ const pasts: Record<string, readonly [steps: readonly string[], past: LaterHisto
 test.each(Object.entries(pasts))("%s", (_, [steps, past]) => {
   const own = { before: file("A"), after: file("B"), isOfMode: false };
   expect(pastOf(own, effectsOf(steps))).toEqual(past);
+});
+
+const path = fc.constantFrom("a", "a/b", "a/b/c", "ab", "d");
+const steps = fc
+  .array(fc.record({ path, from: fc.option(path, { nil: undefined }) }), { maxLength: 8 })
+  .map((all) => all as unknown as RecordedStep[]);
+
+test("the steps at a path are those there and in the folders above it, in order", async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, path, async (all, at) => {
+      const byPath = await StepsByPath.of(all, async () => {});
+      const isMet = (end: string) => at === end || at.startsWith(`${end}/`);
+      const met = all.filter((step) => [step.path, step.from ?? step.path].some(isMet));
+      expect(byPath.stepsAt(at)).toEqual(met);
+    }),
+  );
 });

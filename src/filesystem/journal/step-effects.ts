@@ -1,4 +1,5 @@
 /** The effects of recorded steps at one path, and the fate of a change there. */
+import { ancestorsOf } from "../jail/backend.ts";
 import type { RecordedState, RecordedTree } from "./frame.ts";
 import type { RecordedStep } from "./read-record.ts";
 
@@ -109,3 +110,39 @@ export function pastOf(own: Effect, effects: readonly LaterEffect[]): LaterHisto
 
 const takenBackBy = ({ seq, isUndo }: LaterEffect): LaterHistory =>
   isUndo ? { undoneBy: seq } : { by: seq };
+
+/** A step, and its index in its record. */
+interface PlacedStep {
+  readonly step: RecordedStep;
+  readonly index: number;
+}
+
+/** The steps of a record by path, so that its paths are looked up in linear time. */
+export class StepsByPath {
+  readonly #at = new Map<string, PlacedStep[]>();
+
+  static async of(steps: readonly RecordedStep[], pause: () => Promise<void>): Promise<StepsByPath> {
+    const byPath = new StepsByPath();
+    for (const [index, step] of steps.entries()) {
+      const placed = { step, index };
+      for (const end of new Set([step.path, step.from ?? step.path])) {
+        const known = byPath.#at.get(end);
+        if (known === undefined) byPath.#at.set(end, [placed]);
+        else known.push(placed);
+      }
+      await pause();
+    }
+    return byPath;
+  }
+
+  /** Returns all paths at which a step begins or ends. */
+  get paths(): Iterable<string> {
+    return this.#at.keys();
+  }
+
+  /** Returns the steps at a path or a folder above it, in order. */
+  stepsAt(path: string): RecordedStep[] {
+    const met = [...ancestorsOf(path), path].flatMap((at) => this.#at.get(at) ?? []);
+    return [...new Set(met)].sort((one, other) => one.index - other.index).map(({ step }) => step);
+  }
+}
