@@ -3,7 +3,7 @@ import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.t
 import { changedPaths } from "../../filesystem/journal/changed-paths.ts";
 import { type JournalRecord, type RecordedStep, stepsOf } from "../../filesystem/journal/read-record.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
-import { isShown } from "../checkpoints/recorded-paths.ts";
+import { endsOf, isShown } from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
@@ -39,8 +39,6 @@ export class BackInTime {
   readonly #context: CoderContext;
   readonly #withImages: boolean;
   readonly #encoding: Encoding | undefined;
-  /** The oldest of the records taken back so far that changed each path. */
-  readonly #changedBy = new Map<string, number>();
   /** The bytes left for diffs and images. */
   #room: number;
 
@@ -58,10 +56,6 @@ export class BackInTime {
     const source = requireJournal(this.#context);
     const pause = pauseOf(this.#context);
     await rewind(this.#tree, record, { source, isShown: (step) => isShown(step, jail), pause });
-    for (const step of record.steps) {
-      if (isShown(step, jail)) this.#changedBy.set(step.path, record.seq).set(originOf(step), record.seq);
-      await pause();
-    }
   }
 
   /** Takes back a record, and returns the differences of these paths. */
@@ -79,8 +73,7 @@ export class BackInTime {
       after.set(path, await this.#sideAt(path));
       await pause();
     }
-    const later = new Map(changed.map(({ path }) => [path, this.#changedBy.get(path)]));
-    const last = await lastStepsAt(later, steps, pause);
+    const last = await lastStepsAt(after, steps, pause);
     await this.pass(record);
     const differences = new Map<string, PathDifference>();
     for (const { path, from = path, change } of changed) {
@@ -94,7 +87,7 @@ export class BackInTime {
         before: old,
         after: left ?? nothing,
       };
-      const unknown = left === undefined ? changedSince(path, record.seq, later.get(path)) : undefined;
+      const unknown = left === undefined ? changedSince(path, record.seq) : undefined;
       const isKept = !this.#tree.isUnknown(from);
       const reason = isKept ? unknown : "the journal does not keep what it was";
       differences.set(path, await this.#compare({ ...seen, seqs: [], others: [], unknown: reason }));
@@ -125,8 +118,6 @@ export class BackInTime {
   }
 }
 
-const originOf = ({ path, from = path }: RecordedStep): string => from;
-
 /** Returns the last step that begins or ends at each of these paths. */
 async function lastStepsAt(
   paths: Pick<ReadonlyMap<string, unknown>, "has">,
@@ -135,7 +126,7 @@ async function lastStepsAt(
 ): Promise<ReadonlyMap<string, RecordedStep>> {
   const last = new Map<string, RecordedStep>();
   for (const step of steps) {
-    for (const path of [step.path, originOf(step)]) if (paths.has(path)) last.set(path, step);
+    for (const path of endsOf(step)) if (paths.has(path)) last.set(path, step);
     await pause();
   }
   return last;
@@ -157,9 +148,8 @@ function leftBy(last: RecordedStep | undefined, path: string, found: EntryThen):
 }
 
 /** Returns why the content that a record left is not known, and the call that shows what has become of it. */
-function changedSince(path: string, seq: number, next: number | undefined): string {
+function changedSince(path: string, seq: number): string {
   const since = seq === 1 ? {} : { checkpoint: seq - 1 };
   const call = JSON.stringify({ ...since, path, answer: "diff" });
-  const when = next === undefined ? "it has been changed since" : `it was changed again before #${next}`;
-  return `${when}; coder::changes ${call} shows all changes since then`;
+  return `it has been changed since; coder::changes ${call} shows all changes since then`;
 }
