@@ -38,7 +38,7 @@ test.each(["precious\n", "two\n"])(
     const { conflicts } = await call("coder::undo", { steps: 2 });
     expect(conflicts).toEqual([{ path: "zz", seq: 2, expected: "dir", found: "symlink", stays: true }]);
     expect(await text("coder::undo", { force: true })).toBe(
-      "#2\n  skipped: zz/f.txt (in-the-way)\nNothing was undone.",
+      "#2\n  skipped: zz/f.txt (in-the-way)\nNothing was undone. To undo another checkpoint, send its seq; coder::checkpoints lists them.",
     );
     await call("coder::undo", { steps: 2, force: true });
     expect(read("inn/f.txt")).toBe(content);

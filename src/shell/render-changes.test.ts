@@ -13,7 +13,7 @@ test.each([
   [{ files: ["a"], isIncomplete: true }, "1 file (a), and more than is known"],
   [{ made: [made("lib", 10)] }, "1 new folder with 10 files (lib/)"],
   [{ made: [made("lib", 1), made("c", 0)] }, "2 new folders with 1 file (lib/, c/)"],
-  [{ made: [made("lib", 0)] }, "1 new folder without files (lib/)"],
+  [{ made: [made("lib", 0)] }, "1 new folder (lib/)"],
   [{ made: [made("lib", 7, true)] }, "1 new folder with at least 7 files (lib/)"],
   [
     { moved: ["m"], deleted: ["d"], modified: ["c"] },

@@ -45,6 +45,7 @@ export function renderChanges(summary: Omit<ChangeSummary, "hasDenied">): string
 function sayHolding(made: ChangeSummary["made"]): string {
   const files = made.reduce((sum, folder) => sum + folder.files, 0);
   const least = made.some(({ isIncomplete }) => isIncomplete) ? "at least " : "";
-  if (files === 0 && least === "") return " without files";
+  // It may have files that the configuration denies.
+  if (files === 0 && least === "") return "";
   return ` with ${least}${files} ${files === 1 ? "file" : "files"}`;
 }

@@ -59,7 +59,7 @@ test("an undo there fails with the reason, and so does one by force that could o
   const forced = await connected.call("coder_undo", { seq: 1, force: true });
   expect([forced.isError, textOf(forced)]).toEqual([
     true,
-    "#1\n  skipped: lib/old.txt (root-gone)\nNothing was undone.",
+    "#1\n  skipped: lib/old.txt (root-gone)\nNothing was undone. To undo another checkpoint, send its seq; coder_checkpoints lists them.",
   ]);
 });
 

@@ -153,7 +153,8 @@ function verdict(
 ): string {
   const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
   if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
-  if (isAllSkipped(undone)) return `${nothing}.`;
+  if (isAllSkipped(undone))
+    return `${nothing}. To undo another checkpoint, send its seq; coder::checkpoints lists them.`;
   const isChanged = undone.some(isChanging);
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
   if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
