@@ -88,7 +88,7 @@ export interface OtherField {
   readonly send: string;
 }
 
-/** Names of lines, none of which is a field of an op. */
+/** Field names for lines that no op has. */
 const lineNames = [
   ...["line", "lines", "line_number", "insert_line", "after_line", "view_range", "line_range"],
   ...["start", "start_line", "line_start", "end", "end_line", "line_end"],

@@ -52,7 +52,7 @@ export function undoesOf(gone: readonly GoneChange[]): number[] | undefined {
 /** Maximum paths that are named with one reason. */
 const maxGone = 3;
 
-/** Renders why the changes of checkpoints are no longer there, the paths of one reason together. */
+/** Renders the reasons for changes being gone, each with its paths. */
 export function renderGone(undone: readonly { readonly seq: number }[], gone: readonly GoneChange[]): string {
   const paths = new Map<string, string[]>();
   for (const one of gone) {

@@ -18,7 +18,7 @@ export interface LaterEffect extends Effect {
   readonly isUndo: boolean;
 }
 
-/** The fate of a change that is no longer there. */
+/** The fate of a change that is gone. */
 export interface LaterHistory {
   /** The undo that took it back. */
   readonly undoneBy?: number;

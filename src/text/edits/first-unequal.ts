@@ -1,4 +1,4 @@
-/** Finds the first line in which a text differs from the part of a file that it was most likely meant for. */
+/** Finds the first line that differs between a text and the most likely part of a file. */
 import { pairLines } from "./line-pairs.ts";
 import { linesAround } from "./line-window.ts";
 import type { Region } from "./splices.ts";
