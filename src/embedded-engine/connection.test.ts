@@ -101,6 +101,23 @@ describe("a large frame", () => {
     expect(stub.messages[3]).toBe('{"type":"pong"}');
   });
 
+  test("is offered to a worker of this process first", async () => {
+    const taken: string[] = [];
+    worker = new WorkerConnection(stub as unknown as WebSocket, {
+      takeLarge(workerId, text) {
+        expect(workerId).toBe(worker.id);
+        if (text.includes("🙂")) return false;
+        taken.push(text);
+        return true;
+      },
+    });
+    const [own, other] = [frameOf("é".repeat(600_000)), frameOf("🙂".repeat(600_000))];
+    for (const frame of [own, { type: "pong" } as const, other]) worker.send(frame);
+    await stub.whole(2);
+    expect(taken).toEqual([renderFrame(own)]);
+    expect(stub.messages).toEqual(['{"type":"pong"}', renderFrame(other)]);
+  });
+
   test("leaves before the socket is closed", async () => {
     worker.send(frameOf("é".repeat(2_000_000)));
     worker.close();

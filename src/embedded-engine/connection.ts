@@ -25,6 +25,11 @@ export interface ConnectionOptions {
   readonly maxUnsentBytes?: number;
   /** Maximum characters of a worker's large frames under way, beyond which it is cut. Default: 256 Mi. */
   readonly maxUnparsedLength?: number;
+  /**
+   * Offered each large frame before it is sent; returns whether it takes it. A worker of this process gets
+   * its large frames so, because on its socket small ones would wait for the last byte of a large one.
+   */
+  readonly takeLarge?: (workerId: string, text: string) => boolean;
 }
 
 const defaultMaxUnsentBytes = 256 * 1024 * 1024;
@@ -68,7 +73,9 @@ export class WorkerConnection {
   send(frame: Frame): void {
     const text = renderFrame(frame);
     this.#options.onFrame?.({ workerId: this.id, direction: "sent", text });
-    if (this.#queue.length === 0 && !isLargeFrame(text)) this.#socket.send(text);
+    const isLarge = isLargeFrame(text);
+    if (isLarge && this.#options.takeLarge?.(this.id, text)) return;
+    if (this.#queue.length === 0 && !isLarge) this.#socket.send(text);
     else this.#enqueue(text);
     if (this.unsentBytes > (this.#options.maxUnsentBytes ?? defaultMaxUnsentBytes)) this.cut();
   }

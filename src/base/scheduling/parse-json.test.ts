@@ -89,6 +89,15 @@ test("a byte order mark is kept where the parser decodes a piece", async () => {
   }
 });
 
+test("a text is parsed like its UTF-8", async () => {
+  for (const length of [0, 131_068, 131_069, 131_070, 131_071]) {
+    const value = ["x".repeat(length), "\ufeff", "😀\r\n".repeat(100_000)].join("");
+    expect(await parseInSlices(JSON.stringify([value]))).toEqual([value]);
+  }
+  await expect(parseInSlices("[1,]")).rejects.toThrow();
+  await expect(parseInSlices("")).rejects.toThrow();
+});
+
 test("tokens are counted", async () => {
   const list = Buffer.from(`[${"1,".repeat(9999)}1]`);
   expect(await parseInSlices(list, 20_001)).toHaveLength(10_000);

@@ -4,6 +4,7 @@
  * is written in escape sequences.
  */
 import { JSONParser, TokenType } from "@streamparser/json";
+import { piecesOf } from "./text-pieces.ts";
 import { createTimeSlice, runInSlices, type Steps } from "./time-slice.ts";
 
 /** Minimum bytes of JSON that is worth parsing in slices. */
@@ -29,21 +30,22 @@ let underWay = 0;
 const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
 
 /**
- * Parses JSON in UTF-8 in time slices, once there is room for it beside others; the smallest comes first.
- * Resolves to the value that `JSON.parse` returns, and ignores a byte order mark. Rejects with
+ * Parses JSON, a text or its UTF-8, in time slices, once there is room for it beside others; the smallest
+ * comes first. Resolves to the value that `JSON.parse` returns, and ignores a byte order mark. Rejects with
  * `TooManyTokens` if it has more than `maxTokens` values, keys and punctuation marks, with `TooManyKeys`, and
  * with another error for what is not JSON.
  */
 export async function parseInSlices(
-  bytes: Uint8Array,
+  json: Uint8Array | string,
   maxTokens = Number.POSITIVE_INFINITY,
 ): Promise<unknown> {
-  if (hasRoom(bytes.length)) underWay += bytes.length;
-  else await new Promise<void>((begin) => waiting.push({ bytes: bytes.length, begin }));
+  const bytes = Buffer.byteLength(json);
+  if (hasRoom(bytes)) underWay += bytes;
+  else await new Promise<void>((begin) => waiting.push({ bytes, begin }));
   try {
-    return await runInSlices(parse(bytes, maxTokens), createTimeSlice());
+    return await runInSlices(parse(json, maxTokens), createTimeSlice());
   } finally {
-    underWay -= bytes.length;
+    underWay -= bytes;
     beginNext();
   }
 }
@@ -66,7 +68,13 @@ function keepMarks(parser: JSONParser): void {
   tokenizer.bufferedString.decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-function* parse(bytes: Uint8Array, maxTokens: number): Steps<unknown> {
+/** Returns the UTF-8 of `json`, in pieces that are encoded when they are read. */
+function* bytesOf(json: Uint8Array | string): Generator<Uint8Array> {
+  if (typeof json !== "string") yield json;
+  else for (const piece of piecesOf(json)) yield Buffer.from(piece);
+}
+
+function* parse(json: Uint8Array | string, maxTokens: number): Steps<unknown> {
   const parser = new JSONParser({ paths: ["$"], stringBufferSize: 64 * 1024 });
   keepMarks(parser);
   let tokens = 0;
@@ -93,9 +101,11 @@ function* parse(bytes: Uint8Array, maxTokens: number): Steps<unknown> {
   parser.onValue = ({ value }) => {
     root = { value };
   };
-  for (let at = 0; at < bytes.length; at += stepBytes) {
-    parser.write(bytes.subarray(at, at + stepBytes));
-    yield;
+  for (const bytes of bytesOf(json)) {
+    for (let at = 0; at < bytes.length; at += stepBytes) {
+      parser.write(bytes.subarray(at, at + stepBytes));
+      yield;
+    }
   }
   if (!parser.isEnded) parser.end();
   if (root === undefined) throw new SyntaxError("there is no value");

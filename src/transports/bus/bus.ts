@@ -101,7 +101,7 @@ function sendPrepared(sdk: SdkInternals): void {
   };
 }
 
-/** The large messages of each connection. */
+/** The receivers of the large messages of each connection. */
 const largeMessages = new WeakMap<Bus, LargeMessages>();
 
 /** The fields of a call that the SDK passes on. */
@@ -113,15 +113,25 @@ const callFields = ["invocation_id", "function_id", "data", "metadata", "tracepa
 function receiveInSlices(bus: Bus, maxTokens: () => number): void {
   const sdk = internalsOf(bus);
   const onMessage = sdk.onMessage.bind(sdk);
-  const large = new LargeMessages(maxTokens);
+  const large = new LargeMessages(maxTokens, (frame) => passOn(sdk, frame));
   largeMessages.set(bus, large);
   sdk.onMessage = (message) => {
-    if (large.takes(message)) large.receive(message, (frame) => passOn(sdk, frame));
+    if (large.takes(message)) large.receive(message);
     else {
       skipSlice();
       onMessage(message);
     }
   };
+}
+
+/**
+ * Receives a large message that comes from an engine in this process and not over the connection, if
+ * `workerId` is the id that the engine has given to `bus`. Returns whether it is.
+ */
+export function takeLarge(bus: Bus, workerId: string, text: string): boolean {
+  if (internalsOf(bus).workerId !== workerId) return false;
+  largeMessages.get(bus)?.receive(text);
+  return true;
 }
 
 /** Passes a large message to the SDK. Drops it if messages of its type are never large. */
@@ -154,6 +164,8 @@ interface SdkInternals {
   readonly functions: ReadonlyMap<string, { handler?: Handler }>;
   trigger(request: Request): Promise<unknown>;
   reconnectionConfig: typeof defaultDelays;
+  /** The id that the engine has given to the current connection. */
+  readonly workerId?: string;
   /** The current socket, which a reconnect replaces. */
   readonly ws?: { readonly readyState: number; readonly bufferedAmount: number; terminate(): void };
   resolveChannelValue(value: unknown): unknown;

@@ -9,9 +9,12 @@ const call = (data: string) =>
 
 /** Returns the frames that are passed on for these messages. */
 async function framesOf(messages: readonly (string | Buffer)[], maxTokens = 1e9): Promise<EngineMessage[]> {
-  const large = new LargeMessages(() => maxTokens);
   const frames: EngineMessage[] = [];
-  for (const message of messages) large.receive(message, (frame) => frames.push(frame));
+  const large = new LargeMessages(
+    () => maxTokens,
+    (frame) => frames.push(frame),
+  );
+  for (const message of messages) large.receive(message);
   await large.settled();
   return frames;
 }

@@ -2,6 +2,7 @@
  * Large messages of the engine, parsed in time slices. The SDK would parse each at once, and cannot stop its
  * sender.
  */
+import { setImmediate } from "node:timers/promises";
 import {
   maxKeys,
   minSliced,
@@ -20,12 +21,17 @@ const maxUnparsed = 256 * 1024 * 1024;
 
 export class LargeMessages {
   readonly #maxTokens: () => number;
+  readonly #pass: (frame: EngineMessage) => void;
   readonly #underWay = new Set<Promise<void>>();
   #unparsed = 0;
 
-  /** Creates the parser of one connection. `maxTokens` returns the limit of `parseInSlices`. */
-  constructor(maxTokens: () => number) {
+  /**
+   * Creates the parser of one connection, which calls `pass` with each message. `maxTokens` returns the limit
+   * of `parseInSlices`.
+   */
+  constructor(maxTokens: () => number, pass: (frame: EngineMessage) => void) {
     this.#maxTokens = maxTokens;
+    this.#pass = pass;
   }
 
   /** Returns whether to parse a message here. */
@@ -37,9 +43,9 @@ export class LargeMessages {
    * Parses a message, and passes it on. The payload of a refused call is an `UnreadPayload`. Passes nothing
    * on for what is not JSON.
    */
-  receive(message: { readonly length: number }, pass: (frame: EngineMessage) => void): void {
-    const received = this.#parse(message)
-      .then((frame) => frame && pass(frame))
+  receive(message: { readonly length: number }): void {
+    const received = this.#parse(Buffer.isBuffer(message) ? message : String(message))
+      .then((frame) => frame && this.#pass(frame))
       .finally(() => this.#underWay.delete(received));
     this.#underWay.add(received);
   }
@@ -49,21 +55,23 @@ export class LargeMessages {
     await Promise.all(this.#underWay);
   }
 
-  async #parse(message: { readonly length: number }): Promise<EngineMessage | undefined> {
-    const bytes = Buffer.isBuffer(message) ? message : Buffer.from(String(message));
-    const head = headOf(bytes);
-    if (head !== undefined && this.#unparsed + bytes.length > maxUnparsed)
+  async #parse(message: Buffer | string): Promise<EngineMessage | undefined> {
+    const bytes = Buffer.byteLength(message);
+    const head = headOf(message);
+    if (head !== undefined && this.#unparsed + bytes > maxUnparsed)
       return refused(head, refuseAdmission.manyRequestBytes(maxUnparsed));
     const maxTokens = head?.type === "invokefunction" ? this.#maxTokens() : undefined;
-    this.#unparsed += bytes.length;
+    this.#unparsed += bytes;
     try {
-      return (await parseInSlices(bytes, maxTokens)) as EngineMessage;
+      // The turn that received it has lasted long enough.
+      await setImmediate();
+      return (await parseInSlices(message, maxTokens)) as EngineMessage;
     } catch (error) {
       if (head === undefined) return undefined;
       if (error instanceof TooManyTokens) return refused(head, refuseUnread.manyTokens(maxTokens!));
       return error instanceof TooManyKeys ? refused(head, refuseUnread.manyKeys(maxKeys)) : undefined;
     } finally {
-      this.#unparsed -= bytes.length;
+      this.#unparsed -= bytes;
     }
   }
 }
@@ -79,8 +87,9 @@ const headPattern =
   /^\{"type":"(invokefunction|invocationresult)",(?:"invocation_id":"([\da-f-]{36})",)?(?:"function_id":"([^"\\]{1,512})",)?/;
 
 /** Returns the beginning of a call or a result; `undefined` for any other message. */
-function headOf(bytes: Buffer): Head | undefined {
-  const [, type, invocation_id, function_id] = headPattern.exec(bytes.toString("utf8", 0, 1024)) ?? [];
+function headOf(message: Buffer | string): Head | undefined {
+  const beginning = typeof message === "string" ? message.slice(0, 1024) : message.toString("utf8", 0, 1024);
+  const [, type, invocation_id, function_id] = headPattern.exec(beginning) ?? [];
   return type === undefined ? undefined : { type, invocation_id, function_id };
 }
 

@@ -18,7 +18,7 @@ import { ReloadableWorker } from "../../serve/reload.ts";
 import { openTelemetry } from "../../serve/telemetry/telemetry.ts";
 import { limitsFor, openWatchdog } from "../../serve/watchdog/watchdog.ts";
 import { offeredFunctions, workers } from "../../serve/workers.ts";
-import { serve } from "./serve-bus.ts";
+import { type Serving, serve } from "./serve-bus.ts";
 
 type ServeCommand = Extract<Command, { name: "serve" }>;
 
@@ -56,8 +56,14 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
   const watchdog = openWatchdog(limitsFor(runtime.callMilliseconds), readRuntimeOptions(environment));
   worker.onEnter = watchdog.enter;
   let isStopping = false;
+  let serving: Serving | undefined;
   const engine =
-    command.embedded === undefined ? undefined : await embedEngine(command.embedded, log, () => isStopping);
+    command.embedded === undefined
+      ? undefined
+      : await embedEngine(command.embedded, log, {
+          isStopping: () => isStopping,
+          takeLarge: (workerId, text) => serving?.takeLarge(workerId, text) ?? false,
+        });
   begun(() => engine?.stop());
   const telemetry = await openTelemetry({ environment, log, worker: workerName, system: "iii" });
   begun(() => telemetry?.close());
@@ -65,7 +71,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
   const review = await openReview(worker, { functions, log });
   begun(() => review?.stop());
   const url = engine?.url ?? command.url;
-  const serving = serve({
+  serving = serve({
     url,
     identity: { name: workerName, description, namespace },
     functions,
@@ -87,7 +93,7 @@ async function start(command: ServeCommand, log: Log, begun: (end: () => unknown
     async stop() {
       isStopping = true;
       watchdog.stopping();
-      await Promise.all([serving.stop(), review?.stop(), worker.runtime.interrupt?.()]);
+      await Promise.all([serving?.stop(), review?.stop(), worker.runtime.interrupt?.()]);
       await telemetry?.close();
       await engine?.stop();
       return await worker.close();
@@ -112,6 +118,12 @@ async function openReview(
   });
 }
 
+/** The worker beside the embedded engine. */
+interface Embedding {
+  readonly isStopping: () => boolean;
+  readonly takeLarge: Serving["takeLarge"];
+}
+
 /**
  * Starts the embedded engine. It logs each frame that the production engine would drop, without its text, and
  * the address if the engine has generated its token. It logs no frames while the worker stops, since the SDK
@@ -120,12 +132,13 @@ async function openReview(
 async function embedEngine(
   { port, token }: EmbeddedEngine,
   log: Log,
-  isStopping: () => boolean,
+  { isStopping, takeLarge }: Embedding,
 ): Promise<Engine> {
   try {
     const engine = await startEngine({
       port,
       token,
+      takeLarge,
       onFrame({ workerId, fault }) {
         if (fault !== undefined && !isStopping()) log.warn("frame dropped", { workerId, fault });
       },

@@ -35,6 +35,25 @@ test("no answer is lost at an engine that loses what comes within a millisecond"
   await client.shutdown();
 });
 
+test("a large call that an engine of this process hands over is answered like any other", async () => {
+  const taken: boolean[] = [];
+  engine = await startEngine({
+    takeLarge(workerId, text) {
+      taken.push(serving!.takeLarge(workerId, text));
+      return taken.at(-1)!;
+    },
+  });
+  serving = serveEcho(engine.url, lines);
+  await serving.registered;
+  const client = connect(engine.url, { name: "client", description: "" }, lines.log);
+  const value = "é\r\n".repeat(600_000);
+  const answer = await client.trigger({ function_id: "test::echo", payload: { value }, timeoutMs: 20_000 });
+  expect(answer).toEqual({ value });
+  // The answer goes to the client, which is another worker.
+  expect(taken).toEqual([true, false]);
+  await client.shutdown();
+});
+
 test("a channel in a payload arrives as it was sent, wherever it stands", async () => {
   await start({});
   const channel = { channel_id: "c", access_key: "k", direction: "read" };

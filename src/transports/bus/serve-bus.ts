@@ -23,6 +23,7 @@ import {
   type Identity,
   reachEngine,
   register,
+  takeLarge,
   unsentBytes,
 } from "./bus.ts";
 import { CallerAccounts } from "./caller-accounts.ts";
@@ -57,6 +58,11 @@ export interface ServeOptions
 export interface Serving {
   /** Resolves when the engine has first confirmed that all functions are registered. */
   readonly registered: Promise<void>;
+  /**
+   * Takes a large frame for this worker from an engine in the same process, if `workerId` is its id there.
+   * Returns whether it has taken it.
+   */
+  takeLarge(workerId: string, text: string): boolean;
   /**
    * Refuses new calls, finishes those under way, ends those that take longer than 2.5 s, sends their answers
    * and leaves the bus.
@@ -140,6 +146,7 @@ export function serve(options: ServeOptions): Serving {
   });
   return {
     registered: registration.confirmed,
+    takeLarge: (workerId, text) => takeLarge(bus, workerId, text),
     async stop() {
       registration.stop();
       unregister();
