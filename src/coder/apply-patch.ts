@@ -172,7 +172,11 @@ export const applyPatch = defineCoderFunction({
       for (const name of newNames(patch)) requireUsualName(name, rules.places);
     const transaction: Transaction<PatchedEntry[]> = {
       make: (context, tree) =>
-        patchTree(tree, { patch, baseDir, encoding, expectedRevisions, strip, overwrite }, context),
+        patchTree(
+          tree,
+          { patch, baseDir, encoding, expectedRevisions, strip, overwrite, isPlan: dryRun },
+          context,
+        ),
       request: text,
       named: { noun: "File", paths: patch.files.map(({ path }) => path) },
     };

@@ -202,8 +202,6 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
           },
           context,
         );
-  for (const { path: shown, diff } of page.net)
-    if (diff !== undefined) context.shownFiles.note(context.author, shown, undefined);
   const note = lossOf(place, request, context);
   return {
     changes: [],

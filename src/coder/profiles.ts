@@ -83,9 +83,9 @@ export const profileTable = {
   "read-file.max_output_bytes": { contract: undefined, agent: 131_072 },
   /** Whether a folder that is removed is answered with the number of its files. */
   "delete-file.counts": { contract: false, agent: true },
-  /** Whether an edit says which line ends a file has other than LF. */
-  /** Whether an edit by line numbers says that the file has changed since its author last saw it. */
+  /** Whether an edit by line numbers says that the file has changed since its author last saw the lines. */
   "update-file.stale_lines": { contract: false, agent: true },
+  /** Whether an edit says which line ends a file has other than LF. */
   "update-file.line_ends": { contract: false, agent: true },
   /** Whether a replacement in the syntax of other languages is refused, and one that matches nothing. */
   "update-file.explains_replacements": { contract: false, agent: true },

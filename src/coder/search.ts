@@ -162,8 +162,7 @@ export const search = defineCoderFunction({
       { deadline, caller, onFiles },
       context.jail,
     );
-    // A search shows lines of a content whose revision it does not know.
-    for (const { path } of answer.content_matches) context.shownFiles.note(context.author, path, undefined);
+    noteFound(answer, request, context);
     const hints = profile["search.hints"]
       ? [...(isOfOneFile ? hintsOnFile(request) : []), ...hintsOn(answer, request)]
       : [];
@@ -193,6 +192,18 @@ export const search = defineCoderFunction({
 });
 
 type Request = Static<typeof request>;
+
+/** Notes what the author knows of files by the lines that were found. */
+function noteFound(
+  { content_matches: lines }: SearchAnswer,
+  { encoding }: Request,
+  { shownFiles, author, profile }: CoderContext,
+): void {
+  if (!profile["update-file.stale_lines"]) return;
+  // An edit may read the file in another encoding, so its lines could not be compared.
+  if (encoding !== undefined) for (const { path } of lines) shownFiles.note(author, path, undefined);
+  else shownFiles.noteFound(author, lines);
+}
 
 /** Returns advice on fields that could find something, or show it as it is meant. */
 function hintsOn(answer: SearchAnswer, request: Request): string[] {

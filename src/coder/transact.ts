@@ -150,7 +150,7 @@ export const transact = defineCoderFunction({
     if (changes.length === 0) throw refuse.emptyBatch("changes");
     if (changes.length > maxChanges) throw refuseTransacting.tooManyChanges(changes.length, maxChanges);
     const transaction: Transaction<ChangeResult[]> = {
-      make: (context, tree) => makeChanges(changes, answer, { context, tree }),
+      make: (context, tree) => makeChanges(changes, answer, { context, tree, isPlan: dryRun }),
       label,
       request: changes,
       named: {

@@ -105,6 +105,13 @@ test("an edit by line numbers says that a command has changed the file since it 
     "\n[changed since a file tool last showed it to you or wrote it (while shell_exec sh ran): the line numbers counted in the present text; check the changed lines, and take this edit back with coder_undo if they are wrong]\n#",
   );
   expect(await edit()).not.toContain("[changed since");
+  await call("create_file", { path: "lines.txt", content: "1\n2\n3\n4\n5\n6\n7\n", overwrite: true });
+  await call("search", { query: "7", path: "lines.txt" });
+  await sh("sed -i '1i zero' lines.txt");
+  expect(await edit()).toContain("\n[changed since a file tool last showed it to you or wrote it (while");
+  await sh("sed -i '1i zero' lines.txt");
+  await call("read_file", { path: "lines.txt", line_from: 4 });
+  expect(await edit()).toContain("\n[changed since a file tool last showed you these lines (while");
 });
 
 test("a job says so too when it has ended", async () => {

@@ -14,13 +14,14 @@ import { FileEdit } from "../../filesystem/operations/update.ts";
 import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import { type Echo, type Echoes, echoesOf } from "../../text/edits/echo.ts";
 import { explainMissing } from "../../text/edits/explain-miss.ts";
+import type { WindowRange } from "../../text/edits/window.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
 import { addedText } from "../../text/patch/added-text.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../text/patch/apply.ts";
 import { maxExplainedBytes } from "../../text/patch/fit.ts";
 import { HunkText } from "../../text/patch/hunk-text.ts";
 import { findDependencies, foldersAbove } from "../../text/patch/order.ts";
-import type { FilePatch, Patch } from "../../text/patch/patch.ts";
+import type { FilePatch, Hunk, Patch } from "../../text/patch/patch.ts";
 import { refusePatch } from "../../text/patch/patch-errors.ts";
 import { resolveNames } from "../../text/patch/resolve-names.ts";
 import { refuseCoder } from "../coder-errors.ts";
@@ -37,6 +38,7 @@ import { withoutBinaryLines } from "../update-file/binary-lines.ts";
 import { type EditedForm, formOf, withNotes } from "../update-file/edit-file.ts";
 import { openForPatch } from "../update-file/file-text.ts";
 import { notesOnLosses } from "../update-file/loss-notes.ts";
+import { findStaleLines } from "../update-file/stale-lines.ts";
 import { pathBelow } from "./paths.ts";
 
 /** The outcome of one file of a patch. */
@@ -74,6 +76,8 @@ export interface PatchRequest {
   readonly strip?: number | undefined;
   /** Whether new, moved and copied files replace what is at their paths. */
   readonly overwrite?: boolean;
+  /** Whether the call only plans the changes. */
+  readonly isPlan: boolean;
 }
 
 /**
@@ -341,14 +345,27 @@ class TreePatcher {
     for (;;) {
       const { before } = edit;
       await this.#requireRevision(before, change);
+      const stale = await this.#findStaleLines(edit, change);
       const patched = await this.#applyHunks(before, change);
+      stale?.accept();
       const notes = [
+        ...(stale?.note === undefined ? [] : [stale.note]),
         ...notesOnLosses(edit.lossesBy([patched.bytes])),
         ...notesOnLinks(this.#tree.jail, change.path),
       ];
       const form = withNotes(patched.form, notes);
       if (await edit.write([patched.bytes])) return { ...patched, form };
     }
+  }
+
+  /** Finds stale numbers of hunks that have nothing else to place them. */
+  async #findStaleLines({ before, placeOnDisk: place }: FileEdit, { file, expected }: FileChange<Update>) {
+    const { patch, isPlan } = this.#request;
+    const lines = file.hunks.flatMap(numberedLine);
+    const mayBeMoved = patch.files.some((one) => one.change === "update" && one.target !== undefined);
+    if (lines.length === 0 || mayBeMoved) return undefined;
+    const edited = { place, before, lines, isDry: isPlan, isChecked: expected !== undefined };
+    return await findStaleLines(edited, this.#context);
   }
 
   /** Creates another file with the new mode. The old one may have further names, which keep its mode. */
@@ -431,6 +448,13 @@ type Update = Extract<FilePatch, { change: "update" }>;
 interface Creation {
   readonly mode: number | undefined;
   readonly expected?: string | undefined;
+}
+
+/** Returns the line that a hunk of added lines alone comes before, if its header has the number. */
+function numberedLine({ header, isCounted }: Hunk): WindowRange[] {
+  if (!isCounted || header?.old.count !== 0) return [];
+  const line = header.old.linesBefore + 1;
+  return [{ from: line, to: line }];
 }
 
 const describe = ({ bytes, lines, placements }: PatchedBytes) => ({

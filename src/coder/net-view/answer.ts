@@ -99,6 +99,7 @@ export async function netPageOf(
     const isCut = isTruncated || note === tooLargeToShow;
     const isFull = net.length === limit || (room < 0 && net.length > 0) || isCut;
     if (isFull && net.length > 0) return { net, next_cursor: placeOf(listed[index - 1]!) };
+    if (described.diff !== undefined) noteShown(change, context);
     net.push({
       ...described,
       by: authorsOf(change, records, context),
@@ -107,6 +108,11 @@ export async function netPageOf(
     });
   }
   return { net };
+}
+
+/** Notes that the author has seen what became of a file, if its present revision is known. */
+function noteShown({ path, after: { state } }: NetDifference, { shownFiles, author }: CoderContext): void {
+  shownFiles.note(author, path, (state.kind === "file" && state.revision) || undefined);
 }
 
 type Described = Omit<NetChange, "by" | "checkpoints" | "commands" | "edited_by">;

@@ -16,7 +16,7 @@ import {
   textContent,
 } from "../../text/edits/content.ts";
 import { countLines } from "../../text/edits/lines.ts";
-import { type LineWindow, rangeOf, tailOf } from "../../text/edits/window.ts";
+import { type LineWindow, rangeOf, tailOf, type WindowRange } from "../../text/edits/window.ts";
 import { markedEncodingIn } from "../../text/encodings/byte-order-mark.ts";
 import { type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
@@ -63,8 +63,9 @@ export function viewFile(read: FileRead): FileView | Promise<FileView> {
   });
 }
 
-/** Passes the content to the feed, with links in the path resolved, and its revision to the shown files. */
-function noteRead({ path, context }: FileRead, view: FileView | Promise<FileView>, content?: Buffer): void {
+/** Passes the content to the feed, with links in the path resolved, and what is shown to the shown files. */
+function noteRead(read: FileRead, view: FileView | Promise<FileView>, content?: Buffer): void {
+  const { path, options, context } = read;
   const { jail, feed, shownFiles, author } = context;
   const isKept = context.profile["update-file.stale_lines"] && authorId(author) !== undefined;
   if (!feed.keepsReads && !isKept) return;
@@ -73,13 +74,31 @@ function noteRead({ path, context }: FileRead, view: FileView | Promise<FileView
     const { path: at } = place;
     const { mode, ctimeMs } = place.stats!;
     if (content !== undefined && feed.keepsReads) feed.noteRead(at, { content, mode: mode & 0o777, ctimeMs });
-    const note = ({ answer }: FileView) => shownFiles.note(author, at, answer.revision);
+    if (!isKept) return;
+    const isHashed = !options.hasRevision && content !== undefined && content.length <= maxAtOnce;
+    const hash = isHashed ? revisionOfBytes([content]) : undefined;
+    const note = ({ answer }: FileView) => {
+      const { revision = hash } = answer;
+      const range = rangeShown(answer, options);
+      if (revision === undefined || range === undefined) shownFiles.note(author, at, revision);
+      else shownFiles.noteLines(author, at, { revision, ranges: [range] });
+    };
     if (view instanceof Promise) view.then(note, () => {});
     else note(view);
   } catch (error) {
     // The file may have been removed since.
     if (!(error instanceof Refusal)) throw error;
   }
+}
+
+/** Returns the lines that a view shows, or `undefined` if it shows all. */
+function rangeShown(
+  { lines_returned: lines = 0, total_lines: total = lines }: FileView["answer"],
+  { part }: ReadOptions,
+): WindowRange | undefined {
+  if (part === undefined || lines === total) return undefined;
+  const from = "tail" in part ? total - lines + 1 : part.from;
+  return { from, to: from + lines - 1 };
 }
 
 /** Returns the facts about a folder, or `undefined` for any other entry. */

@@ -19,3 +19,37 @@ test("the files that were shown last are remembered, for each author", () => {
   shown.note({ client: "anna 1.0" }, "two", "5");
   expect(shown.at({ client: "anna 1.0" }, "two")).toBeUndefined();
 });
+
+test("of each file the last line that a search has found is remembered, and little of it", () => {
+  const shown = new ShownFiles(() => 3);
+  const found = (path: string, line: number, text: string) => ({ path, line, text });
+  shown.note(anna, "b", "1");
+  shown.noteFound(anna, [
+    found("a", 1, "first"),
+    found("a", 7, `last ${"x".repeat(1000)}`),
+    found("b", 2, "…of a long line"),
+    found("c", 3, "cut…"),
+    found("d", 4, "two\r\nlines"),
+  ]);
+  expect(shown.at(anna, "a")).toEqual({ line: { number: 7, start: `last ${"x".repeat(59)}` }, position: 3 });
+  expect(shown.at(anna, "b")).toBeUndefined();
+  expect(shown.at(anna, "c")?.line?.start).toBe("cut");
+  expect(shown.at(anna, "d")?.line?.start).toBe("two");
+});
+
+test("lines of another content are remembered beside the earlier one, up to a number of ranges", () => {
+  const shown = new ShownFiles(() => 1);
+  const range = (from: number) => ({ from, to: from + 1 });
+  const noteLines = (revision: string, from: number) =>
+    shown.noteLines(anna, "a", { revision, ranges: [range(from)] });
+  noteLines("1", 1);
+  expect(shown.at(anna, "a")).toEqual({ revision: "1", position: 1 });
+  noteLines("2", 1);
+  noteLines("2", 9);
+  const ranges = [range(1), range(9)];
+  expect(shown.at(anna, "a")).toEqual({ revision: "1", position: 1, later: { revision: "2", ranges } });
+  noteLines("3", 5);
+  expect(shown.at(anna, "a")?.later).toEqual({ revision: "3", ranges: [range(5)] });
+  for (let from = 1; from <= 32; from++) noteLines("3", from);
+  expect(shown.at(anna, "a")).toEqual({ revision: "3", position: 1 });
+});

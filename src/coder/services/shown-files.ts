@@ -1,20 +1,42 @@
 import { type Author, authorId } from "../../base/author.ts";
 import type { Mutation, MutationListener, MutationOutcome } from "../../filesystem/disk/mutation.ts";
 import { revisionIfSmall } from "../../filesystem/feed/call-changes.ts";
+import type { WindowRange } from "../../text/edits/window.ts";
 
-/** A file as an answer showed it last. */
-interface ShownFile {
-  readonly revision: string;
+/** A file as answers have shown it: its whole content, or a line that a search has found. */
+export interface ShownFile {
+  readonly revision?: string;
+  readonly line?: ShownLine;
   /** The number of the newest change in the feed at that time. */
   readonly position: number;
+  /** The lines that were shown since, of another content. */
+  readonly later?: ShownLines;
+}
+
+/** A line, and the characters it begins with. */
+export interface ShownLine {
+  readonly number: number;
+  readonly start: string;
+}
+
+export interface ShownLines {
+  readonly revision: string;
+  readonly ranges: readonly WindowRange[];
 }
 
 /** Maximum number of files that are remembered, of all authors together. */
 const maxShown = 16_384;
 
+/** Maximum ranges that are remembered of a file. An author who has seen more counts as knowing all lines. */
+const maxRanges = 32;
+
+/** Maximum characters that are remembered of a line. */
+const maxLineStart = 64;
+
 /**
- * The revisions of files that calls last showed to their authors, or wrote for them, so that an edit by line
- * numbers can say that the file has changed since. An edit of any other file gets no note.
+ * The files that calls last showed to their authors, or wrote for them, so that an edit by line numbers can
+ * say that the file has changed since. An edit of any other file gets no note, because its line numbers may
+ * come from a command that has just printed them.
  */
 export class ShownFiles implements MutationListener {
   readonly #position: () => number;
@@ -32,11 +54,41 @@ export class ShownFiles implements MutationListener {
 
   /** Notes the revision that an author knows; `undefined` if that is unknown now. */
   note(author: Author | undefined, path: string, revision: string | undefined): void {
+    this.#set(author, path, revision === undefined ? undefined : { revision, position: this.#position() });
+  }
+
+  /**
+   * Notes that an author was shown lines of a file. The others stay those of the content shown before, if
+   * any.
+   */
+  noteLines(author: Author | undefined, path: string, { revision, ranges: added }: ShownLines): void {
+    const shown = this.at(author, path);
+    const earlier = shown?.later?.revision === revision ? shown.later.ranges : [];
+    const ranges = [...earlier, ...added];
+    if (shown === undefined || shown.revision === revision || ranges.length > maxRanges)
+      this.note(author, path, revision);
+    else this.#set(author, path, { ...shown, later: { revision, ranges } });
+  }
+
+  /**
+   * Notes the lines that a search found, of each file the last one, which moves with any line before it. The
+   * lines of a file are consecutive. The author then counts as knowing the whole file.
+   */
+  noteFound(author: Author | undefined, lines: readonly FoundLine[]): void {
+    const position = this.#position();
+    for (const [index, { path, line: number, text }] of lines.entries()) {
+      if (lines[index + 1]?.path === path) continue;
+      const start = startOf(text);
+      this.#set(author, path, start === undefined ? undefined : { line: { number, start }, position });
+    }
+  }
+
+  #set(author: Author | undefined, path: string, shown: ShownFile | undefined): void {
     const key = keyOf(author, path);
     if (key === undefined) return;
     this.#files.delete(key);
-    if (revision === undefined) return;
-    this.#files.set(key, { revision, position: this.#position() });
+    if (shown === undefined) return;
+    this.#files.set(key, shown);
     for (const oldest of this.#files.keys()) {
       if (this.#files.size <= this.#max) break;
       this.#files.delete(oldest);
@@ -62,8 +114,8 @@ export class ShownFiles implements MutationListener {
     if (entry === "dir") this.#forgetBelow(author, from === undefined ? [path] : [path, from]);
     else if (kind === "rename") {
       const moved = this.at(author, from!);
-      this.note(author, from!, undefined);
-      this.note(author, path, moved?.revision);
+      this.#set(author, from!, undefined);
+      this.#set(author, path, moved);
     } else if (kind === "create" || kind === "replace")
       this.note(author, path, entry === "file" ? revisionIfSmall(mutation) : undefined);
     else this.note(author, path, undefined);
@@ -81,6 +133,21 @@ export class ShownFiles implements MutationListener {
     for (const key of this.#files.keys())
       if (starts.some((start) => key.startsWith(start))) this.#files.delete(key);
   }
+}
+
+/** A line that a search found, as its answer has it. */
+interface FoundLine {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Returns the beginning of a line as an answer shows it, or `undefined` if the answer shows another part. */
+function startOf(text: string): string | undefined {
+  const [line = ""] = text.slice(0, maxLineStart).split(/[\r\n]/, 1);
+  if (line.startsWith("…")) return undefined;
+  // The copy does not keep the whole line in memory.
+  return Buffer.from(line.replace(/[…\ud800-\udbff]$/, "")).toString();
 }
 
 /**

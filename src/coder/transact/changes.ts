@@ -182,9 +182,9 @@ async function create({ op, ...spec }: ChangeOf<"create">, context: CoderContext
 async function update(
   { op, ...spec }: ChangeOf<"update">,
   answer: ChangeAnswer,
-  { context, hasMoved = false }: Made,
+  { context, hasMoved = false, isPlan }: Made,
 ): Promise<ChangeResult> {
-  const options = { form: answer, hasRevision: true, mayBeMoved: hasMoved };
+  const options = { form: answer, hasRevision: true, mayBeMoved: hasMoved, isPlan };
   const { lines, revision, fields } = await editFile(spec, options, context);
   const counts = { applied: spec.ops.length, new_line_count: lines };
   return { op, path: spec.path, ...counts, revision: revision!, ...fields };
@@ -226,6 +226,8 @@ async function changeMode({ op, path, mode }: ChangeOf<"chmod">, { tree }: Made)
 interface Made {
   readonly context: CoderContext;
   readonly tree: PlannedTree;
+  /** Whether the call only plans the changes. */
+  readonly isPlan: boolean;
   /** Whether earlier changes move or copy anything. */
   readonly hasMoved?: boolean;
 }

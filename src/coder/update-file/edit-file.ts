@@ -24,7 +24,7 @@ import { withFailingOps } from "./failing-ops.ts";
 import { openForOps } from "./file-text.ts";
 import { notesOnLosses } from "./loss-notes.ts";
 import { locateOps } from "./op-locations.ts";
-import { findStaleLines } from "./stale-lines.ts";
+import { addressedLines, findStaleLines } from "./stale-lines.ts";
 
 /** The ops of a file, and its expected state. */
 interface FileEditSpec extends Pick<FileOps, "ops" | "path"> {
@@ -61,6 +61,8 @@ interface EditOptions {
   readonly hasRevision: boolean;
   /** Whether earlier changes of a transaction may have moved the file to its path. */
   readonly mayBeMoved?: boolean;
+  /** Whether the call only plans the edit, in a tree that is not written. */
+  readonly isPlan?: boolean;
   /** Whether matches are counted in a form that does not show them. */
   readonly countsMatches?: boolean;
 }
@@ -79,9 +81,10 @@ interface Edit {
 /** Edits one file. If it throws a refusal, nothing was written. */
 export async function editFile(
   { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
-  { dryRun = false, form, answer, hasRevision, countsMatches = false, mayBeMoved = false }: EditOptions,
+  { dryRun = false, form, answer, hasRevision, countsMatches = false, ...options }: EditOptions,
   context: CoderContext,
 ): Promise<Edit> {
+  const { mayBeMoved = false, isPlan = false } = options;
   const slice = createTimeSlice();
   validateOps({ path, ops });
   await slice.yieldIfDue();
@@ -92,8 +95,9 @@ export async function editFile(
   await using file = await FileEdit.begin(context.tree, path, context);
   for (;;) {
     const { before, placeOnDisk: place } = file;
-    const edited = { place: mayBeMoved ? undefined : place, ops, before, dryRun };
-    const stale = await findStaleLines({ ...edited, isChecked: expected !== undefined }, context);
+    const edited = { place: mayBeMoved ? undefined : place, before, lines: ops.flatMap(addressedLines) };
+    const how = { isDry: dryRun || isPlan, isChecked: expected !== undefined };
+    const stale = await findStaleLines({ ...edited, ...how }, context);
     if (expected !== undefined && revisionOfBytes([before]) !== expected) {
       const text = await inSlices(
         shownText(before, { path, encoding: requested }, context),

@@ -293,21 +293,22 @@ const revision = contentRevision(oneEdit.after);
 const defaults: Case[] = [
   shows("none shows nothing", "none", oneEdit, {}),
   shows("bodies are as without the field", "bodies", oneEdit, { before: "a\nb\n", after: "x\nb\n" }),
+  // A file that a case before has edited or searched would have changed since, and the answer would say so.
   answers("the agent's profile shows echoes", {
     config: agent,
-    tree: { a: "a\nb\n" },
-    payload: { files: [{ path: "a", ops: oneEdit.ops }] },
+    tree: { e: "a\nb\n" },
+    payload: { files: [{ path: "e", ops: oneEdit.ops }] },
     results: [
       {
         ...head(oneEdit),
+        path: "e",
         revision,
         echoes: [{ op_index: 0, from_line: 1, lines: ["x", "b"] }],
         echoes_truncated: false,
       },
     ],
-    changes: { a: "x\nb\n" },
+    changes: { e: "x\nb\n" },
   }),
-  // A file that the case before has edited would have changed since, and the answer would say so.
   answers("and bodies where they are sent for", {
     config: agent,
     tree: { c: "a\nb\n" },
