@@ -147,12 +147,12 @@ describe("stat with include_globs", () => {
     expect(readFileSync(join(connected.base, "src/a.ts"), "utf8")).toBe("one\ntwo\nthree\n");
   });
 
-  test("a file over max_read_bytes comes first by lines, and none are claimed", async () => {
+  test("a file over max_read_bytes comes first by lines, which it says are not counted", async () => {
     await using small = await connectStdio("executable", { config: { max_read_bytes: 100 } });
     writeFileSync(join(small.base, "big.ts"), "x".repeat(200));
     writeFileSync(join(small.base, "long.ts"), "\n".repeat(50));
     expect(await stat({ sort: "lines" }, small)).toEqual([
-      "big.ts  200 bytes",
+      "big.ts  200 bytes, lines not counted (over max_read_bytes)",
       "long.ts  50 bytes, 50 lines",
     ]);
   });

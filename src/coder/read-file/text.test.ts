@@ -57,6 +57,12 @@ test.each([
     "[9 bytes, 3 lines, mode 0644, changed 2023-11-14T22:13:20Z]\n[revision sha256:0]",
   ],
   [
+    "stat of a file that was not read",
+    { path: "a", size: 9, mode: 0o644, mtime: 1_700_000_000 },
+    { stat: true },
+    "[9 bytes, lines not counted (over max_read_bytes), mode 0644, changed 2023-11-14T22:13:20Z]",
+  ],
+  [
     "stat of a file from another age",
     { ...facts, mtime: 2 ** 53 },
     { stat: true },

@@ -131,6 +131,7 @@ function factsOf({ binary, ...answer }: FileAnswer, request: ReadRequest): strin
   const facts = [
     ...kind,
     countBytes(size!),
+    ...(is_utf8 === undefined && binary === undefined ? ["lines not counted (over max_read_bytes)"] : []),
     ...(total_lines === undefined || binary !== undefined
       ? []
       : [`${total_lines} ${total_lines === 1 ? "line" : "lines"}`]),
