@@ -105,10 +105,14 @@ export interface PageFields {
     readonly long_lines: number;
   };
   readonly stopped_by?: StoppedBy;
-  /** The globs of the call that matched nothing, or with `only_folders` matched folders but no file. */
+  /**
+   * The globs of the call that matched nothing, or with `only_folders` matched folders but no file; with
+   * `instead` one is probably meant that separates names by slashes.
+   */
   readonly unmatched_globs?: readonly {
     readonly field: "include_globs" | "exclude_globs";
     readonly glob: string;
+    readonly instead?: string;
     readonly only_folders?: true;
   }[];
 }

@@ -21,7 +21,7 @@ import type { Remarks } from "./programs/records.ts";
 import { renderChanges } from "./render-changes.ts";
 import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
-import { compileSnapshotGlobs } from "./snapshot-globs.ts";
+import { compileSnapshotGlobs, type SnapshotGlobs } from "./snapshot-globs.ts";
 import { type ExposedName, noteMade, noteReadable } from "./unguarded-notes.ts";
 
 /** A command that is about to run. */
@@ -132,7 +132,7 @@ async function holdFiles(
       async record(requester) {
         try {
           const outcome = await snapshot.record(requester);
-          const misses = compiled.ofFolders.map((glob) => ({ path: "", reason: sayFolder(glob) }));
+          const misses = compiled.misspelt.map((one) => ({ path: "", reason: sayMisspelt(one) }));
           return { ...outcome, lost: [...outcome.lost, ...misses] };
         } catch (error) {
           log.warn("the changes of a command were not recorded", { reason: String(error) });
@@ -147,7 +147,10 @@ async function holdFiles(
   }
 }
 
-const sayFolder = (glob: string): string => `"${glob}" of snapshot names a folder: send "${glob}/"`;
+function sayMisspelt({ glob, instead }: SnapshotGlobs["misspelt"][number]): string {
+  const why = instead === `${glob}/` ? "names a folder" : "separates names by backslashes";
+  return `"${glob}" of snapshot ${why}: send "${instead}"`;
+}
 
 /** Maximum globs of a call, in any profile: shell 0.3.5 has no such field. */
 const maxGlobs = 1000;

@@ -6,8 +6,8 @@ import { GlobList, PathGlobs } from "../search/ignore/path-globs.ts";
 const usuallySkipped = [".git", "node_modules", "target", "dist", ".venv", "__pycache__"];
 
 export interface SnapshotGlobs extends FileSelection {
-  /** The globs that have matched folders only, and so no file. */
-  readonly ofFolders: readonly string[];
+  /** The globs that have matched no file, with the ones that are probably meant, if those are known. */
+  readonly misspelt: readonly { readonly glob: string; readonly instead: string }[];
 }
 
 /**
@@ -22,8 +22,11 @@ export function compileSnapshotGlobs(globs: readonly string[]): SnapshotGlobs | 
       takesFile: (path, name) => paths.takesFile(path, name),
       entersFolder: (path, name) =>
         !skipped.has(name.bytes.toString("utf8", name.from, name.to)) && paths.entersFolder(path, name),
-      get ofFolders() {
-        return paths.unmatched.flatMap(({ glob, onlyFolders }) => (onlyFolders ? [glob] : []));
+      get misspelt() {
+        return paths.unmatched.flatMap(
+          ({ glob, onlyFolders, instead = onlyFolders ? `${glob}/` : undefined }) =>
+            instead === undefined ? [] : [{ glob, instead }],
+        );
       },
     }
   );

@@ -129,6 +129,18 @@ test("a job says so too when it has ended", async () => {
   );
 });
 
+test("a glob of a snapshot that names a folder, or has backslashes between names, is said to hold nothing", async () => {
+  await sh("mkdir -p held; echo x > held/a.c");
+  const answer = await connected.call("shell_exec", {
+    command: "sh",
+    args: ["-c", "echo y > held/a.c"],
+    snapshot: ["held", "held\\*.c", "*.none"],
+  });
+  expect(textOf(answer)).toContain(
+    '\n[not undoable: "held" of snapshot names a folder: send "held/", "held\\*.c" of snapshot separates names by backslashes: send "held/*.c", 1 file outside of snapshot]\n',
+  );
+});
+
 test("what a command changes in files of its snapshot is a checkpoint, which undo takes back", async () => {
   const changing = [
     "printf 'two\\n' > a.txt",

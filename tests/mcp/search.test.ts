@@ -209,6 +209,14 @@ describe("globs as people write them", () => {
       list({ include_globs: ["src/"] }),
       `[nothing found: no file matches the path, globs and file types]${named('include_globs "src/" but folders ("src/**" is what is in them)')}`,
     ],
+    [
+      list({ include_globs: ["lib/f", "src\\**\\*.ts"], exclude_globs: ["C:\\lib\\*.ts", "lib\\[f"] }),
+      `lib/f${named(
+        'include_globs "src\\\\**\\\\*.ts" (a backslash escapes what follows it; "src/**/*.ts" has "/" between names)',
+        'exclude_globs "C:\\\\lib\\\\*.ts" (globs are relative to the base folder, with "/" between names)',
+        'exclude_globs "lib\\\\[f"',
+      )}`,
+    ],
     // Later pages may have files that match these globs.
     [
       list({ include_globs: ["*.ts", "*.py"], max_matches: 1 }),

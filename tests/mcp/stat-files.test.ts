@@ -75,6 +75,9 @@ describe("stat with include_globs", () => {
       "[no file matches include_globs]",
       '[matched nothing: include_globs "*.rs"]',
     ]);
+    expect(await stat({ include_globs: ["src\\*.md"] })).toContain(
+      '[matched nothing: include_globs "src\\\\*.md" (a backslash escapes what follows it; "src/*.md" has "/" between names)]',
+    );
   });
 
   test("a revision is answered only where it is requested, and is that of the file", async () => {

@@ -1,6 +1,7 @@
 /** A search in pages: the fields of the request, and of the answer (coder §16). */
 import { type Static, Type } from "@sinclair/typebox";
 import { UInt32, UInt64 } from "../../base/schema/fragments.ts";
+import { isOfWindows } from "../../calls/requests/mistaken-paths.ts";
 import type { PageRequest } from "../../search/request.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
@@ -46,6 +47,7 @@ export const LeftOutFields = {
       Type.Object({
         field: Type.Union([Type.Literal("include_globs"), Type.Literal("exclude_globs")]),
         glob: Type.String(),
+        instead: Type.Optional(Type.String({ description: "The glob with `/` between names, not `\\`." })),
         only_folders: Type.Optional(Type.Literal(true)),
       }),
       { since, description: "Globs that matched nothing, or only folders, which include no file." },
@@ -132,10 +134,14 @@ export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[
 export const renderUnmatchedGlobs = (globs: readonly UnmatchedGlob[] = []): string[] =>
   globs.length === 0 ? [] : [`[matched nothing: ${globs.map(renderUnmatched).join(", ")}]`];
 
-function renderUnmatched({ field, glob, only_folders }: UnmatchedGlob): string {
-  if (only_folders !== true) return `${field} ${JSON.stringify(glob)}`;
+function renderUnmatched({ field, glob, instead, only_folders }: UnmatchedGlob): string {
+  const named = `${field} ${JSON.stringify(glob)}`;
+  if (instead !== undefined)
+    return `${named} (a backslash escapes what follows it; ${JSON.stringify(instead)} has "/" between names)`;
+  if (isOfWindows(glob)) return `${named} (globs are relative to the base folder, with "/" between names)`;
+  if (only_folders !== true) return named;
   const inside = JSON.stringify(`${glob.replace(/\/$/, "")}/**`);
-  return `${field} ${JSON.stringify(glob)} but folders (${inside} is what is in them)`;
+  return `${named} but folders (${inside} is what is in them)`;
 }
 
 const renderCursor = (cursor: string | undefined): string =>

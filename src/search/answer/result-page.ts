@@ -205,9 +205,10 @@ const maxRootsNamed = 10;
 function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatched_globs"> {
   if (unmatchedGlobs.length === 0) return {};
   return {
-    unmatched_globs: unmatchedGlobs.map(({ list, glob, onlyFolders }) => ({
+    unmatched_globs: unmatchedGlobs.map(({ list, glob, instead, onlyFolders }) => ({
       field: `${list}_globs` as const,
       glob,
+      ...(instead !== undefined && { instead }),
       ...(onlyFolders && { only_folders: true as const }),
     })),
   };

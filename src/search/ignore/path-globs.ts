@@ -9,6 +9,7 @@ import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
 import { buildNfa } from "../../text/globs/nfa.ts";
 import type { StateSet } from "../../text/globs/nfa-simulator.ts";
 import { parseGlob } from "../../text/globs/parse.ts";
+import { withSlashes } from "../../text/globs/unmatchable.ts";
 import { costOf } from "./ignore-file.ts";
 import { parseLine, type Rule } from "./rule.ts";
 
@@ -16,6 +17,8 @@ import { parseLine, type Rule } from "./rule.ts";
 export interface UnmatchedGlob {
   readonly list: "include" | "exclude";
   readonly glob: string;
+  /** The glob that is probably meant, if its names are separated by backslashes. */
+  readonly instead: string | undefined;
   /** Whether it has matched folders, and includes nothing because their contents do not match. */
   readonly onlyFolders: boolean;
 }
@@ -156,7 +159,8 @@ export class GlobList {
     return this.globs.flatMap((glob, place) => {
       const onlyFolders = ofFolders.has(place);
       const isIncluding = list === "include" && !this.#rules[place]!.isNegated;
-      return ofFiles.has(place) || (onlyFolders && !isIncluding) ? [] : [{ list, glob, onlyFolders }];
+      if (ofFiles.has(place) || (onlyFolders && !isIncluding)) return [];
+      return [{ list, glob, instead: withSlashes(glob), onlyFolders }];
     });
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compileGlobSet, GlobError } from "./glob-set.ts";
-import { adviceAgainst } from "./unmatchable.ts";
+import { adviceAgainst, withSlashes } from "./unmatchable.ts";
 
 describe("a glob that can match no path is named with what to write instead", () => {
   test.each([
@@ -68,4 +68,24 @@ test("no path is matched by a glob that can match none", () => {
     ),
     { numRuns: 2000 },
   );
+});
+
+test.each([
+  ["src\\**\\*.ts", "src/**/*.ts"],
+  ["src\\\\**\\\\*.ts", "src/**/*.ts"],
+  ["!.\\src\\a.ts", "!./src/a.ts"],
+  ["\\src", "/src"],
+  ["src\\", "src/"],
+  ["a\\[b]", undefined],
+  ["\\{a\\}", undefined],
+  ["\\!a", undefined],
+  ["a\\ ", undefined],
+  ["src/a\\*", undefined],
+  ["C:\\src\\*.ts", undefined],
+  ["\\\\host\\src\\*.ts", undefined],
+  ["src\\[a", undefined],
+  ["src\\a[", undefined],
+  ["src/*.ts", undefined],
+])("%j with slashes is %j", (glob, instead) => {
+  expect(withSlashes(glob)).toBe(instead);
 });

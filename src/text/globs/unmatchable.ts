@@ -18,6 +18,18 @@ export function adviceAgainst(glob: string, base: string): string | undefined {
   ].join(" ");
 }
 
+/**
+ * Returns a glob that separates names by backslashes, which escape what follows them, with slashes instead;
+ * `undefined` for any other, and for a path with a drive or a computer.
+ */
+export function withSlashes(glob: string): string | undefined {
+  const isSeparated = glob.includes("\\") && !glob.includes("/");
+  // A name rarely begins with what a glob has to escape.
+  if (!isSeparated || /\\[[\]{}?!#\s]|^!?(?:\p{L}:|\\\\)/u.test(glob)) return undefined;
+  const instead = glob.replace(/\\+/g, "/");
+  return compiles(instead) ? instead : undefined;
+}
+
 /** Returns the glob that its author probably means, if that can match anything. */
 function respell(glob: string, base: string): string | undefined {
   const below = glob.startsWith(`${base}/`) ? glob.slice(base.length) : glob;
