@@ -1,7 +1,7 @@
-import { close, closeSync } from "node:fs";
+import { close, closeSync, constants, openSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { ResolvedPath } from "../jail/folder.ts";
+import type { Folder, Name, ResolvedPath } from "../jail/folder.ts";
 
 /** Maximum files that are being closed at once, since the process has few descriptors. */
 const maxClosing = 8;
@@ -36,6 +36,17 @@ export class DeferredClose implements Disposable {
 export function holdForDeferredClose(place: ResolvedPath): DeferredClose | undefined {
   try {
     return new DeferredClose(place.open());
+  } catch {
+    return undefined;
+  }
+}
+
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/** Holds a file that is to be removed (`closeRemoved`). Returns `undefined` if it may not be read. */
+export function holdToRemove(folder: Folder, name: Name): DeferredClose | undefined {
+  try {
+    return new DeferredClose(folder.enter((at) => openSync(at(name), readFlags)));
   } catch {
     return undefined;
   }

@@ -2,10 +2,12 @@
 import { mkdirSync, rmdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { walkTree } from "../files/tree-walk.ts";
+import type { Entry } from "../files/types.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { inodeAt } from "../jail/inode.ts";
 import { temporaryName } from "../jail/temporary.ts";
+import { awaitDeferredCloses, closeRemoved, holdToRemove } from "./deferred-close.ts";
 
 /** A hidden folder. Dispose of `folder`, and remove it if it gets no name. */
 export interface HiddenFolder {
@@ -63,7 +65,10 @@ export function makeInnerFolder(outer: Folder, name: Name): Folder {
 export const makeInnerLink = (folder: Folder, name: Name, text: Buffer): void =>
   folder.enter((at) => symlinkSync(text, at(name)));
 
-/** Removes a hidden folder with everything in it, in time slices. Throws the errno error. */
+/**
+ * Removes a hidden folder with everything in it, in time slices, and frees its blocks. Throws the errno
+ * error.
+ */
 export async function removeHiddenFolder(
   outer: Folder,
   name: Name,
@@ -76,16 +81,27 @@ export async function removeHiddenFolder(
         slice,
         visitor: {
           open: (visit) => (visit.entry.kind === "dir" ? enter(visit.folder, visit.entry.raw) : undefined),
-          postorder: ({ folder: holder, entry }) =>
-            holder.enter((at) =>
-              entry.kind === "dir" ? rmdirSync(at(entry.raw)) : unlinkSync(at(entry.raw)),
-            ),
+          postorder: ({ folder: holder, entry }) => removeInner(holder, entry),
         },
       },
       folder,
     );
   }
   outer.enter((at) => rmdirSync(at(name)));
+  await awaitDeferredCloses();
+}
+
+/**
+ * Removes an entry, a folder once it is empty. Nearly all the time of a removed file goes into freeing its
+ * blocks, which waits for other writers of a busy disk: so several are freed at once, in the background.
+ */
+async function removeInner(holder: Folder, { kind, raw }: Entry): Promise<void> {
+  const held = kind === "file" ? holdToRemove(holder, raw) : undefined;
+  try {
+    holder.enter((at) => (kind === "dir" ? rmdirSync(at(raw)) : unlinkSync(at(raw))));
+  } finally {
+    if (held !== undefined) await closeRemoved(held);
+  }
 }
 
 /** Enters a folder, even if its mode denies access. */

@@ -1,8 +1,7 @@
 /** Rolls back the steps of a transaction. Every part may be repeated after a kill. */
 
-import { constants, openSync } from "node:fs";
 import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
-import { closeRemoved, DeferredClose } from "../disk/deferred-close.ts";
+import { closeRemoved, holdToRemove } from "../disk/deferred-close.ts";
 import type { Disk } from "../disk/disk.ts";
 import { holdFolderAt, splitLast } from "../disk/hold-folder.ts";
 import { dropSecondName, exchangeBack, moveBack, removeTemporary, restoreMode } from "../disk/revert.ts";
@@ -10,7 +9,7 @@ import type { HeldName } from "../disk/scope.ts";
 import { flushFolder } from "../disk/write.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
-import type { Folder, Jail } from "../jail/folder.ts";
+import type { Jail } from "../jail/folder.ts";
 import { findConflicts, KnownModes, type StepsDone } from "./conflicts.ts";
 import { isSame, verifySame, verifyUnchanged } from "./identity.ts";
 import type { NamedEntries, NamedEntry } from "./name-tree.ts";
@@ -213,27 +212,13 @@ async function removeAt(jail: Jail, path: string, verify: ReturnType<typeof veri
   if (statPath(jail, path) === undefined) return;
   const { outer, name } = splitLast(path);
   using folder = holdFolderAt(jail, outer);
-  const held = openToClose(folder, name);
+  const held = holdToRemove(folder, name);
   try {
     await removeTemporary({ folder, name }, verify);
   } finally {
     if (held !== undefined) await closeRemoved(held);
   }
 }
-
-/**
- * Opens a file, so that its content is freed by a close in the background. Returns `undefined` if it may not
- * be read.
- */
-function openToClose(folder: Folder, name: string): DeferredClose | undefined {
-  try {
-    return new DeferredClose(folder.enter((at) => openSync(at(name), readFlags)));
-  } catch {
-    return undefined;
-  }
-}
-
-const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Flushes the folders of all steps, which are done. */
 export async function flushSteps(jail: Jail, steps: readonly IntendedStep[]): Promise<void> {
