@@ -81,6 +81,7 @@ const shared: Samples<typeof refuse> = {
   cancelled: refuse.cancelled(),
   stopping: refuse.stopping(),
   stoppingHalfway: refuse.stoppingHalfway(),
+  partlyRemoved: refuse.partlyRemoved(refuse.permission("d/e/a"), "d", { removed: 2, seq: 7, losses: 0 }),
   unexpected: refuse.unexpected(),
 };
 
@@ -93,11 +94,6 @@ const ofCoder: Samples<typeof refuseCoder> = {
   holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
   linkToOtherRoot: refuseCoder.linkToOtherRoot(refuse.badLink("a"), refuse.badLink("a").message, "lib/a"),
   uselessLink: refuseCoder.uselessLink(refuse.badLink("a"), refuse.badLink("a").message),
-  partlyRemoved: refuseCoder.partlyRemoved(refuse.permission("d/e/a"), "d", {
-    removed: 2,
-    seq: 7,
-    losses: 0,
-  }),
   otherJournal: refuseCoder.otherJournal(),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),
   emptyQuery: refuseCoder.emptyQuery(),

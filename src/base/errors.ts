@@ -21,11 +21,23 @@ export const shortages: Readonly<Record<string, string>> = {
   EIO: "the disk reported an error (EIO)",
 };
 
+/** The state of a folder whose removal has stopped. */
+interface PartlyRemoved {
+  /** The number of removed entries. */
+  readonly removed: number;
+  /** The checkpoint of the call, if the journal has one. */
+  readonly seq: number | undefined;
+  /** The paths of that checkpoint to undo, unless all. */
+  readonly paths?: readonly string[] | undefined;
+  /** The number of changes that the journal could not keep. */
+  readonly losses: number;
+}
+
 /** The constructors. Only these make a `Refusal`. */
 export const refuse = {
   /** Adds the index of the refused change of a transaction. */
-  inChange: ({ reason, message, path, isBelowFile, details }: Refusal, change: number): Refusal =>
-    new Refusal(reason, message, path, { isBelowFile, details: { ...details, change } }),
+  inChange: ({ reason, message, path, isBelowFile, details, ending }: Refusal, change: number): Refusal =>
+    new Refusal(reason, message, path, { isBelowFile, details: { ...details, change }, ending }),
 
   /**
    * Refuses a missing or denied path. Both share one sentence, so that a caller cannot find out which of the
@@ -354,6 +366,8 @@ export const refuse = {
     new Refusal(
       "timeout",
       `The call did not finish within ${milliseconds} ms and was stopped; ask for less at once: a narrower path, fewer entries, a simpler pattern.`,
+      undefined,
+      { ending: "deadline" },
     ),
 
   /** Refuses to wait longer for a call that writes, which may go on, or have made its changes already. */
@@ -377,6 +391,8 @@ export const refuse = {
     new Refusal(
       "timeout",
       "The caller cancelled the call before it was finished; what it had done by then stays done, so read the files before you repeat it.",
+      undefined,
+      { ending: "cancel" },
     ),
 
   /** Ends a call because its worker stops. */
@@ -384,6 +400,8 @@ export const refuse = {
     new Refusal(
       "timeout",
       "The call was stopped before it was finished, because the program that runs it was told to end. If it changes files, read them before you repeat it.",
+      undefined,
+      { ending: "stop" },
     ),
 
   /** Like `stopping`, for a change of a whole folder that has begun. */
@@ -393,13 +411,34 @@ export const refuse = {
       "The call was stopped in the middle, because the program that runs it was told to end. What it had changed by then stays changed: read the folder, then repeat the call for the rest of it.",
     ),
 
+  /** Refuses the removal of a folder that stopped after some entries of it, or none, were removed. */
+  partlyRemoved: (
+    { reason, message, path: stop, details }: Refusal,
+    path: string,
+    { removed, seq, paths, losses }: PartlyRemoved,
+  ): Refusal => {
+    const folder = quoteShort(path);
+    const repeat = `To delete ${removed === 0 ? "it" : "the rest"}, repeat the call once nothing prevents it.`;
+    const named = stop === undefined ? undefined : path;
+    const options = { ...(details && { details }) };
+    if (removed === 0)
+      return new Refusal(
+        reason,
+        `${message} Nothing of the folder ${folder} is gone. ${repeat}`,
+        named,
+        options,
+      );
+    const entries = removed === 1 ? "1 entry" : `${removed} entries`;
+    const gone = `${entries} of the folder ${folder} ${removed === 1 ? "is" : "are"} gone already, and the rest is still there.`;
+    const which = JSON.stringify({ seq, ...(paths && { paths }) });
+    const except = losses === 0 ? "" : `, except ${losses} that the journal could not keep`;
+    const back = seq === undefined ? "" : ` coder::undo ${which} brings back what is gone${except}.`;
+    return new Refusal(reason, `${message} ${gone}${back} ${repeat}`, named, options);
+  },
+
   unexpected: (): Refusal =>
     new Refusal(
       "io",
       "The call failed in an unexpected way, and the failure was logged. Repeat the call once; if it fails again, tell the user.",
     ),
 } as const;
-
-/** Returns whether a call was ended because its worker stops. */
-export const isStopping = (error: unknown): boolean =>
-  error instanceof Refusal && error.message === refuse.stopping().message;

@@ -33,8 +33,17 @@ export type Reason =
   /** The call needs the approval of a person, and has no way to request it. */
   | "approval-required";
 
+/** The reason why a call ends before its work is done; "stop" is that of its worker. */
+export type CallEnding = "deadline" | "cancel" | "stop";
+
 /** Further facts that help a caller repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;
+
+interface RefusalOptions {
+  readonly isBelowFile?: boolean;
+  readonly details?: RefusalDetails;
+  readonly ending?: CallEnding | undefined;
+}
 
 /** Thrown to fail a call, or one entry of a batch, with an answer for the caller. */
 export class Refusal extends Error {
@@ -45,18 +54,21 @@ export class Refusal extends Error {
   /** Whether the path is missing because it continues below a file. */
   readonly isBelowFile: boolean;
   readonly details: RefusalDetails | undefined;
+  /** The ending that the refusal reports, if any. */
+  readonly ending: CallEnding | undefined;
 
   constructor(
     reason: Reason,
     message: string,
     path?: string,
-    { isBelowFile = false, details }: { isBelowFile?: boolean; details?: RefusalDetails } = {},
+    { isBelowFile = false, details, ending }: RefusalOptions = {},
   ) {
     super(message);
     this.reason = reason;
     this.path = path;
     this.isBelowFile = isBelowFile;
     this.details = details;
+    this.ending = ending;
   }
 }
 

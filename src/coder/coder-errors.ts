@@ -64,30 +64,6 @@ export const refuseCoder = {
       path,
     ),
 
-  /** Refuses the removal of a folder that stopped after some entries of it, or none, were removed. */
-  partlyRemoved: (
-    { reason, message, details }: Refusal,
-    path: string,
-    { removed, seq, losses }: { readonly removed: number; readonly seq?: number | undefined; losses: number },
-  ): Refusal => {
-    const folder = quoteShort(path);
-    const repeat = `To delete ${removed === 0 ? "it" : "the rest"}, repeat the call once nothing prevents it.`;
-    const options = { ...(details && { details }) };
-    if (removed === 0)
-      return new Refusal(
-        reason,
-        `${message} Nothing of the folder ${folder} is gone. ${repeat}`,
-        path,
-        options,
-      );
-    const entries = removed === 1 ? "1 entry" : `${removed} entries`;
-    const gone = `${entries} of the folder ${folder} ${removed === 1 ? "is" : "are"} gone already, and the rest is still there.`;
-    const which = JSON.stringify({ seq, paths: [path] });
-    const except = losses === 0 ? "" : `, except ${losses} that the journal could not keep`;
-    const back = seq === undefined ? "" : ` coder::undo ${which} brings back what is gone${except}.`;
-    return new Refusal(reason, `${message} ${gone}${back} ${repeat}`, path, options);
-  },
-
   emptyQuery: (): Refusal =>
     new Refusal("bad-input", "`query` is empty. Send the text or pattern to look for."),
 

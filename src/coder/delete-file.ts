@@ -4,7 +4,7 @@ import { Refusal, refuse } from "../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { Entry } from "../filesystem/files/types.ts";
-import { errnoOf, refusalOfErrno } from "../filesystem/jail/errno.ts";
+import { explainStop } from "../filesystem/operations/partly-removed.ts";
 import { removePath } from "../filesystem/operations/remove.ts";
 import type { RemovalProgress } from "../filesystem/operations/require-allowed.ts";
 import { isUnrecorded } from "./checkpoints/with-checkpoint.ts";
@@ -178,25 +178,14 @@ export async function removeOne({ path, ...options }: Removal, context: CoderCon
         context,
       );
     } catch (error) {
-      throw error instanceof Refusal ? withProgress(error, { path, progress }, context) : error;
+      if (!(error instanceof Refusal) || !context.profile.explained_errors) throw error;
+      const seq = context.journal?.checkpointOf(context);
+      throw explainStop(error, path, progress, { seq, paths: [path], losses: context.lossesOf(context) });
     }
   };
   const removed = await expecting(work, { path, expected: options.expectedRevision }, context);
   const isCounted = removed && files !== undefined && context.profile["delete-file.counts"];
   return { removed, ...(isCounted && { removed_files: files! }) };
-}
-
-/** Adds to the refusal of the removal of a folder what is gone already, and how to get it back. */
-function withProgress(
-  refusal: Refusal,
-  { path, progress: { removed, stop } }: { readonly path: string; readonly progress: RemovalProgress },
-  context: CoderContext,
-): Refusal {
-  if ((removed === 0 && stop === undefined) || !context.profile.explained_errors) return refusal;
-  const isOfSystem = stop !== undefined && errnoOf(stop.error) !== "ENOTEMPTY";
-  const cause = isOfSystem ? refusalOfErrno(stop.error, stop.path) : refusal;
-  const seq = context.journal?.checkpointOf(context);
-  return refuseCoder.partlyRemoved(cause, path, { removed, seq, losses: context.lossesOf(context) });
 }
 
 interface RemovedPath extends Removed {

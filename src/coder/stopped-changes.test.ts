@@ -1,25 +1,10 @@
 /** Changes that the system stops halfway. */
 import { expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chownToNobody, unprivileged } from "../filesystem/files/unprivileged.test-kit.ts";
 import type { Config } from "./config.ts";
 import { SessionsFixture } from "./sessions.test-kit.ts";
-
-const isRoot = process.geteuid?.() === 0;
-const nobody = 65534;
-
-/** Runs `act` without the rights of root, to whom the system denies nothing. */
-async function unprivileged<T>(act: () => Promise<T>): Promise<T> {
-  if (!isRoot) return await act();
-  process.setegid?.(nobody);
-  process.seteuid?.(nobody);
-  try {
-    return await act();
-  } finally {
-    process.seteuid?.(0);
-    process.setegid?.(0);
-  }
-}
 
 const author = { client: "anna 1.0", session: "aaaaaaaa" };
 
@@ -29,7 +14,7 @@ async function withTree(config: Partial<Config>, use: (fixture: SessionsFixture)
   chmodSync(fixture.root, 0o755);
   for (const path of ["d", "d/a", "d/closed"]) mkdirSync(fixture.at(path));
   for (const path of ["d/a/1", "d/a/2", "d/closed/f", "d/z"]) writeFileSync(fixture.at(path), "text\n");
-  if (isRoot) for (const path of ["d", "d/a", "d/closed"]) chownSync(fixture.at(path), nobody, nobody);
+  for (const path of ["d", "d/a", "d/closed"]) chownToNobody(fixture.at(path));
   chmodSync(fixture.at("d/closed"), 0o555);
   // The files of the journal that the unprivileged call adds to are open from here on.
   await fixture.open(author).call("coder::create-file", { files: [{ path: "first", content: "" }] });

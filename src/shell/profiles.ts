@@ -29,6 +29,8 @@ export const shellProfileTable = {
   "fs.ls.pages": { contract: false, agent: true },
   /** Whether `grep` searches the text after a byte order mark, in the encoding that the mark indicates. */
   "fs.grep.decodes": { contract: false, agent: true },
+  /** Whether the error of an `rm` that stops halfway says what is gone, and how it comes back. */
+  "fs.rm.progress": { contract: false, agent: true },
   /** Whether answers of `shell::fs::*` count the changes that the journal does not keep. */
   "fs.losses": { contract: false, agent: true },
   /** Whether `sed` matches lines without their ends, and keeps the ends. */

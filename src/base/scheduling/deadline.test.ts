@@ -76,6 +76,18 @@ describe("a deadline", () => {
     deadline.end();
   });
 
+  test("has the refusal of the deadline that ends it", () => {
+    const ending = new AbortController();
+    const outer = deadlineIn(60_000, undefined, {
+      stop: { at: Number.POSITIVE_INFINITY, signal: ending.signal },
+    });
+    const inner = deadlineIn(1000, outer.signal);
+    ending.abort();
+    expect(inner.refusal).toMatchObject({ ending: "stop", message: outer.refusal.message });
+    expect(() => inner.check()).toThrow("was told to end");
+    for (const deadline of [inner, outer]) deadline.end();
+  });
+
   test("has passed before its signal was asked for", () => {
     const deadline = deadlineIn(60_000, AbortSignal.abort());
     expect(deadline.signal.aborted).toBe(true);

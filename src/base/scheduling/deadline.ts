@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../errors.ts";
+import { Refusal, refuse } from "../errors.ts";
 
 /**
  * The latest moment to answer a call. Loops call `check()`; anything that waits listens to
@@ -92,7 +92,11 @@ class ClockedDeadline implements Deadline {
   }
 
   get refusal(): Refusal {
-    if (this.#cancelled?.aborted) return refuse.cancelled();
+    if (this.#cancelled?.aborted) {
+      // The signal of another deadline, which has its own reason to end.
+      const { reason } = this.#cancelled;
+      return reason instanceof Refusal ? reason : refuse.cancelled();
+    }
     const isStopped = this.#stop !== undefined && (this.#stop.signal.aborted || this.#stop.at < this.#at);
     return isStopped ? refuse.stopping() : refuse.timeout(this.milliseconds);
   }

@@ -1,6 +1,6 @@
 /** The parts that all steps share: their requester, their listeners, and the checks of their entries. */
 
-import { isStopping, Refusal, refuse } from "../../base/errors.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
 import { nameText, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
 import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
@@ -31,11 +31,15 @@ export async function changeTree<T>(
       act(whole === undefined ? scope : { ...scope, whole }),
     );
   } catch (error) {
-    if (isStopping(error)) throw refuse.stoppingHalfway();
-    const milliseconds = scope.requester?.deadline.milliseconds ?? 0;
-    const isLate = error instanceof Refusal && error.message === refuse.timeout(milliseconds).message;
-    throw isLate ? refuse.stoppedHalfway(milliseconds) : error;
+    throw halfwayOf(error, scope.requester?.deadline.milliseconds ?? 0);
   }
+}
+
+/** Returns the error of a change of a tree that has begun, for that of one of its steps. */
+function halfwayOf(error: unknown, milliseconds: number): unknown {
+  const ending = error instanceof Refusal ? error.ending : undefined;
+  if (ending === "stop") return refuse.stoppingHalfway();
+  return ending === "deadline" ? refuse.stoppedHalfway(milliseconds) : error;
 }
 
 /** Describes a step at a name in a folder. */

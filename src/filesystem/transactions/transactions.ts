@@ -1,6 +1,6 @@
 /** Makes several changes atomically (coder §18), even if the process is killed in the middle. */
 
-import { isStopping, type Refusal } from "../../base/errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import type { Log, LogFields } from "../../base/log/log.ts";
 import type { Deadline } from "../../base/scheduling/deadline.ts";
 import { createSemaphore } from "../../base/scheduling/semaphore.ts";
@@ -146,7 +146,8 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       try {
         return await runTwice(plan, committing);
       } catch (error) {
-        throw isStopping(error) ? refuseTransaction.stopping() : error;
+        const isStopped = error instanceof Refusal && error.ending === "stop";
+        throw isStopped ? refuseTransaction.stopping() : error;
       }
     },
     get unresolved() {
