@@ -7,7 +7,13 @@ import { join } from "node:path";
 import { defaultAllowedEnv, type ShellConfig } from "./config.ts";
 import { makePrivateFolder, type PrivateFolder } from "./os-sandbox/private-folder.ts";
 import type { ShellProfile } from "./profiles.ts";
-import { childEnvironment, type Environment, type EnvironmentRules } from "./programs/environment.ts";
+import {
+  childEnvironment,
+  type Environment,
+  type EnvironmentRules,
+  isSettable,
+} from "./programs/environment.ts";
+import { isPlainVariable } from "./programs/plain-variables.ts";
 import { findProgram, programFolders } from "./programs/program.ts";
 import type { Programs } from "./programs/programs.ts";
 import { makeTemporary, temporaryParent } from "./start-refusals.ts";
@@ -63,6 +69,16 @@ function environmentRules(config: ShellConfig, profile: ShellProfile): Environme
 /** Returns the names of variables that callers may set in addition to the listed ones. */
 export const namedVariables = (config: ShellConfig): readonly string[] =>
   isChosen(config) ? config.allowed_env : [];
+
+/** Returns a check for variables that callers may set: any, or only those that a list or the user names. */
+export function settableVariables(
+  config: ShellConfig,
+  profile: Pick<ShellProfile, "listed_variables">,
+): (name: string) => boolean {
+  if (!profile.listed_variables) return isSettable;
+  const named = namedVariables(config);
+  return (name) => isPlainVariable(name) || (named.includes(name) && isSettable(name));
+}
 
 /** Returns whether `allowed_env` differs from its default. */
 const isChosen = ({ allowed_env }: ShellConfig): boolean =>

@@ -1,7 +1,8 @@
 /** The fields of a command that came after shell 0.3.5, and their effect on its start. */
 import { type Static, Type } from "@sinclair/typebox";
+import { Refusal } from "../base/errors.ts";
 import { UInt64 } from "../base/schema/fragments.ts";
-import type { Folder } from "../filesystem/jail/folder.ts";
+import type { Folder, Jail } from "../filesystem/jail/folder.ts";
 import { namedVariables } from "./command-environment.ts";
 import type { BegunCommand } from "./confinement.ts";
 import type { ShellContext } from "./define.ts";
@@ -9,7 +10,7 @@ import { isSettable } from "./programs/environment.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import { isPlainVariable, plainVariables } from "./programs/plain-variables.ts";
 import type { SpawnOptions } from "./programs/start.ts";
-import { refuseShell } from "./shell-errors.ts";
+import { refuseShell, type StartRoots } from "./shell-errors.ts";
 
 const since = "0.4.0";
 
@@ -104,20 +105,33 @@ export function holdOptions(
  * and for the folder above several roots.
  */
 function admitStart(path: string, jail: ShellContext["fs"]["jail"], byDefault: string | undefined): Folder {
-  const folder = jail.admitFolder(path);
+  const names = jail.roots.map(({ name }) => name);
+  const folder = jail.hasTop ? admitInRoot(path, jail, { names, byDefault }) : jail.admitFolder(path);
   try {
     const gone = jail.goneAt(folder.path);
     if (gone !== undefined) throw gone;
-    if (jail.hasTop && folder.path === "")
-      throw refuseShell.topFolder(
-        path,
-        jail.roots.map(({ name }) => name),
-        byDefault,
-      );
+    if (jail.hasTop && folder.path === "") throw refuseShell.topFolder(path, { names, byDefault });
     return folder;
   } catch (error) {
     folder[Symbol.dispose]();
     throw error;
+  }
+}
+
+/** Admits a folder in one of several roots, which the refusal of a path in none of them names. */
+function admitInRoot(
+  path: string,
+  jail: Pick<Jail, "admitFolder">,
+  { names, byDefault }: StartRoots,
+): Folder {
+  try {
+    return jail.admitFolder(path);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const [first = ""] = path.replace(/^(?:\.\/+)+/, "").split("/");
+    const isInRoot = names.includes(first);
+    const isOfRoots = error.reason === "outside" || (error.reason === "missing" && !isInRoot);
+    throw isOfRoots ? refuseShell.inNoRoot(error, path, { isInRoot, names, byDefault }) : error;
   }
 }
 

@@ -17,7 +17,9 @@ test("the published patterns compile, which their first use relies on", () => {
 });
 
 test("a pattern of the configuration that does not compile is refused at once", () => {
-  expect(() => createPolicy(defaultShellConfig(), ["rm", "("], [], regex)).toThrow('holds "("');
+  expect(() =>
+    createPolicy(defaultShellConfig(), { denylist: ["rm", "("], writableRoots: [], regex }),
+  ).toThrow('holds "("');
 });
 
 test("the patterns are made ready in turns of the event loop, once", async () => {

@@ -4,7 +4,7 @@ import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import { defaultDenylist, type ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";
-import { type DenylistPattern, makePolicy, type Policy } from "./programs/policy.ts";
+import { type DenylistPattern, makePolicy, type Policy, type PolicyRules } from "./programs/policy.ts";
 
 /** Matches commands that remove everything that commands may write, which the sandbox permits. */
 const confinedDenylist = [String.raw`\brm\s+(-\S+\s+)*(/|/\*)(\s|$)`];
@@ -25,15 +25,16 @@ export function denylistOf(
     : patterns;
 }
 
-/**
- * Returns the configured policy. `roots` are the canonical folders that calls can write in. The worker never
- * runs programs from these. Throws a `ConfigError` for a pattern that does not compile.
- */
+interface PolicyOptions extends Pick<PolicyRules, "writableRoots" | "maySet"> {
+  /** Patterns of refused command lines. */
+  readonly denylist: readonly string[];
+  readonly regex: RegexEngine;
+}
+
+/** Returns the configured policy. Throws a `ConfigError` for a pattern that does not compile. */
 export function createPolicy(
   config: ShellConfig,
-  denylist: readonly string[],
-  roots: readonly string[],
-  regex: RegexEngine,
+  { denylist, regex, writableRoots, maySet }: PolicyOptions,
 ): Policy {
   const patterns = denylist.map((pattern) => compilePattern(pattern, regex));
   return makePolicy({
@@ -45,7 +46,8 @@ export function createPolicy(
     ],
     allowlist: config.allowlist,
     programFolders: config.program_folders,
-    writableRoots: roots,
+    writableRoots,
+    maySet,
   });
 }
 

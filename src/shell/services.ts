@@ -9,7 +9,7 @@ import { autorunGlobs } from "../filesystem/jail/autorun.ts";
 import { type GuardedFinder, openGuardedFinder } from "../filesystem/jail/guarded-paths.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
 import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
-import { openCommandEnvironment } from "./command-environment.ts";
+import { openCommandEnvironment, settableVariables } from "./command-environment.ts";
 import { describeCommands, describeReadOnly, type RootNames, writtenFolders } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import { type CommandConfinement, openConfinement } from "./confinement.ts";
@@ -219,7 +219,12 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, jail, writa
   const denied = tree?.denyGlobs ?? config.fs.deny_globs ?? profile["fs.deny_globs"];
   const hidden = [...denied, ...config.fs.denylist_paths];
   return {
-    policy: createPolicy(config, denylist, writable, regex),
+    policy: createPolicy(config, {
+      denylist,
+      regex,
+      writableRoots: writable,
+      maySet: settableVariables(config, profile),
+    }),
     ...(profile.command_remarks && {
       commandRules: describeCommands({
         ...{ config, profile, confined, denylist, hidden, kept },

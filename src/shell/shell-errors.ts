@@ -1,5 +1,5 @@
 /** The refusals of `shell::*` alone. Fixed phrases are those of shell §11.2. */
-import { Refusal } from "../base/errors.ts";
+import { quoteShort, Refusal } from "../base/errors.ts";
 import { type StartProblem, startProblems } from "./programs/start-problems.ts";
 
 /** A refusal of another worker, passed on with its code. */
@@ -20,6 +20,17 @@ const listRoots = (names: readonly string[]): string =>
     ...names.slice(0, maxRoots).map((name) => JSON.stringify(name)),
     ...(names.length > maxRoots ? [`one of ${names.length - maxRoots} more`] : []),
   ].join(" or ");
+
+/** The roots that a command may start in. */
+export interface StartRoots {
+  readonly names: readonly string[];
+  /** The folder without `cwd`, if any. */
+  readonly byDefault: string | undefined;
+}
+
+/** Returns the end of a sentence on the value of `cwd`. */
+const sayRoots = ({ names, byDefault }: StartRoots): string =>
+  `${listRoots(names)}${byDefault === undefined ? "" : `; without \`cwd\` a command runs in ${JSON.stringify(byDefault)}`}.`;
 
 export const refuseShell = {
   /**
@@ -77,11 +88,26 @@ export const refuseShell = {
       `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed. Try again; if it fails again, tell the user.`,
     ),
 
+  /**
+   * Refuses to start a command in a folder of none of the roots. `isInRoot` says that the path begins with a
+   * root, and leads out of it by a link.
+   */
+  inNoRoot: (
+    { reason }: Refusal,
+    cwd: string,
+    { isInRoot, ...roots }: StartRoots & { readonly isInRoot: boolean },
+  ): Refusal =>
+    new Refusal(
+      reason,
+      `The \`cwd\` ${quoteShort(cwd)} ${isInRoot ? "goes through a link that leads nowhere, or to none of the roots" : "is in none of the roots"}. Nothing was run. Send a root, or a folder in one, as \`cwd\`: ${sayRoots(roots)}`,
+      cwd,
+    ),
+
   /** Refuses to start a command above several roots, in a folder that is on no disk. */
-  topFolder: (cwd: string, roots: readonly string[], byDefault: string | undefined): Refusal =>
+  topFolder: (cwd: string, roots: StartRoots): Refusal =>
     new Refusal(
       "bad-input",
-      `The \`cwd\` ${JSON.stringify(cwd)} is the top folder, which holds only the roots and is on no disk, so no command runs in it. Nothing was run. Send a root as \`cwd\`: ${listRoots(roots)}${byDefault === undefined ? "" : `; without \`cwd\` a command runs in ${JSON.stringify(byDefault)}`}.`,
+      `The \`cwd\` ${quoteShort(cwd)} is the top folder, which holds only the roots and is on no disk, so no command runs in it. Nothing was run. Send a root as \`cwd\`: ${sayRoots(roots)}`,
     ),
 
   /** Refuses a program that `shell::exec` could not start (shell §6.5). */

@@ -1,7 +1,16 @@
 /** Commands of a server with several roots, each of which has rules of its own, also inside another one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -216,6 +225,25 @@ describe("where commands run", () => {
           `S210: The \`cwd\` ${JSON.stringify(cwd)} is the top folder, which holds only the roots and is on no disk, so no command runs in it. Nothing was run. Send a root as \`cwd\`: "app" or "beta"; without \`cwd\` a command runs in "app".`,
         );
       }
+    },
+  );
+
+  test.each(["shell_exec", "shell_exec_bg"])(
+    "%s refuses a folder in none of them, and names them",
+    async (tool) => {
+      await using connected = await connectRoots(roots);
+      symlinkSync("/", join(connected.base, "app/out"));
+      const advice = `Nothing was run. Send a root, or a folder in one, as \`cwd\`: "app" or "beta"; without \`cwd\` a command runs in "app".`;
+      const textFor = async (cwd: string) => textOf(await connected.call(tool, { command: "pwd", cwd }));
+      for (const cwd of ["/usr", "../x", "gamma", "./gamma/src"]) {
+        const text = await textFor(cwd);
+        expect(text).toMatch(/^S21[15]: /);
+        expect(text).toEndWith(`The \`cwd\` ${JSON.stringify(cwd)} is in none of the roots. ${advice}`);
+      }
+      expect(await textFor("app/out")).toEndWith(
+        `The \`cwd\` "app/out" goes through a link that leads nowhere, or to none of the roots. ${advice}`,
+      );
+      expect(await textFor("app/missing")).toContain('"app/missing" is not found');
     },
   );
 

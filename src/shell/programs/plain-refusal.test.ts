@@ -62,3 +62,14 @@ test("a variable before a command is sent to env, if that is allowed", () => {
     "Send env as `command`, and NAME=… as its first argument.",
   );
 });
+
+test("a variable that the caller may not set is sent to a shell, or left out", () => {
+  const { message } = refusePlainly.notAllowed("FOO=a/b", ["ls", "bash"], () => false);
+  expect(message).toEndWith('Send bash as `command`, and ["-c", LINE] with the whole line as `args`.');
+  expect(refusePlainly.notAllowed("FOO=1", ["ls"], () => false).message).toEndWith(
+    "Send the program without FOO, or ask the user to add FOO to allowed_env.",
+  );
+  expect(refusePlainly.notAllowed("CI=1", ["ls", "sh"], () => true).message).toEndWith(
+    "Send CI in `env`, and the program as `command`.",
+  );
+});

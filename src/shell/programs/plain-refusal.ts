@@ -112,10 +112,15 @@ export const refusePlainly = {
       `command matches denylist: ${pattern}; the user does not permit what it describes, however it is written. Leave it out, or ask the user.`,
     ),
 
-  notAllowed: (name: string, allowed: readonly string[]): PlainRefusal =>
+  /** Refuses a program. `maySet` returns whether the caller may set a variable of a name. */
+  notAllowed: (
+    name: string,
+    allowed: readonly string[],
+    maySet: (name: string) => boolean = () => true,
+  ): PlainRefusal =>
     new PlainRefusal(
       "denied-by-rule",
-      `command '${shown(name)}' not in allowlist; send one of these instead: ${listAllowed(allowed)}.${insteadOf(name, allowed)}`,
+      `command '${shown(name)}' not in allowlist; send one of these instead: ${listAllowed(allowed)}.${insteadOf(name, allowed, maySet)}`,
     ),
 
   /** Refuses a path whose name is listed but that is not the file of that name, or a missing file. */
@@ -198,19 +203,35 @@ const interpreters: Readonly<Record<string, readonly string[]>> = {
   rb: ["ruby"],
 };
 
+/** The variable that a word of a shell's line assigns. */
+const assignment = /^([A-Za-z_]\w*)=/;
+
+/** Returns whether a word assigns a variable, as before a command of a shell. */
+export const isAssignment = (word: string): boolean => assignment.test(word);
+
 /** Returns a sentence with the call that was most likely meant, or "". */
-function insteadOf(name: string, allowed: readonly string[]): string {
+function insteadOf(name: string, allowed: readonly string[], maySet: (name: string) => boolean): string {
   const path = allowed.find((one) => one.startsWith("/") && one.endsWith(`/${name}`));
   if (path !== undefined) return ` Send ${shown(path)} as \`command\`.`;
   if (name === "cd") return " Instead of cd, send the folder as `cwd` of the command that is to run there.";
-  if (fileCommands.has(name)) return ` Instead of ${name}, call a function that changes files.`;
-  const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1] ?? (name === "export" ? "the variable" : undefined);
-  if (assigned !== undefined && allowed.includes("env"))
-    return ` Send env as \`command\`, and ${shown(assigned)}=… as its first argument.`;
-  if (assigned !== undefined) return ` Send ${shown(assigned)} in \`env\`, and the program as \`command\`.`;
+  if (fileCommands.has(name))
+    return ` Instead of ${name}, call a function that changes files, or ask the user to allow ${name}.`;
+  const [, assigned] = assignment.exec(name) ?? [];
+  if (assigned !== undefined) return insteadOfAssigning(shown(assigned), allowed, maySet(assigned));
+  if (name === "export" || name === "env")
+    return " Send variables that the user allows in `env`, and the program as `command`.";
   if (/\S\s+\S/.test(name))
     return " With `args`, `command` is the name alone; without, it is the whole line.";
   const known = interpreters[/\.(\w+)$/.exec(name)?.[1] ?? ""] ?? [];
   const interpreter = known.find((one) => allowed.includes(one));
   return interpreter === undefined ? "" : ` Send ${interpreter} with the path of the script.`;
+}
+
+function insteadOfAssigning(variable: string, allowed: readonly string[], maySet: boolean): string {
+  if (allowed.includes("env")) return ` Send env as \`command\`, and ${variable}=… as its first argument.`;
+  if (maySet) return ` Send ${variable} in \`env\`, and the program as \`command\`.`;
+  const shell = ["sh", "bash"].find((one) => allowed.includes(one));
+  return shell === undefined
+    ? ` Send the program without ${variable}, or ask the user to add ${variable} to allowed_env.`
+    : ` Send ${shell} as \`command\`, and ["-c", LINE] with the whole line as \`args\`.`;
 }

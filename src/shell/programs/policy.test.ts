@@ -71,9 +71,9 @@ describe("by name only", () => {
 
   test.each([
     ["cd", "Instead of cd, send the folder as `cwd`"],
-    ["rm", "call a function that changes files."],
+    ["rm", "call a function that changes files, or ask the user to allow rm."],
     ["NAME=world", "Send NAME in `env`"],
-    ["export", "Send the variable in `env`"],
+    ["export", "Send variables that the user allows in `env`"],
     ["ls -a", "With `args`, `command` is the name alone"],
     ["./server.js", "Send node with the path of the script."],
     ["./tool.py", "/usr/bin/id, node."],

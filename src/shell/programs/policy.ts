@@ -10,7 +10,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { findGuarded } from "./guarded-options.ts";
-import { refusePlainly } from "./plain-refusal.ts";
+import { isAssignment, refusePlainly } from "./plain-refusal.ts";
 import { findFile, findProgram, type Program, parseSearchPath, programFolders } from "./program.ts";
 import { StartFailure } from "./start-failure.ts";
 import type { Argv } from "./words.ts";
@@ -31,6 +31,8 @@ export interface PolicyRules {
   readonly programFolders: readonly string[];
   /** Canonical folders that callers can write in. The worker never runs programs from them. */
   readonly writableRoots: readonly string[];
+  /** Returns whether callers may set a variable of this name. Default: any. */
+  readonly maySet?: ((name: string) => boolean) | undefined;
   /** Makes the patterns ready, in parts that take up to 40 ms. */
   readonly preparations?: readonly (() => unknown)[];
 }
@@ -76,7 +78,8 @@ export function makePolicy(rules: PolicyRules): Policy {
     const match = rules.denylist.find((pattern) => pattern.matches(line));
     if (match !== undefined) throw refusePlainly.denylisted(match.source);
     if (!open && !listed.has(argv[0]) && !listed.has(lastName(argv[0]))) {
-      throw refusePlainly.notAllowed(lastName(argv[0]), allowlist);
+      const name = isAssignment(argv[0]) ? argv[0] : lastName(argv[0]);
+      throw refusePlainly.notAllowed(name, allowlist, rules.maySet);
     }
   };
 
