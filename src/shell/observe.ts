@@ -205,15 +205,17 @@ interface EndedCommand {
 }
 
 async function sandboxNotesOf(
-  { confined, written, hiddenNames, keptNames, keptBy, removalOf, nameIn }: ObservedServices,
+  { confined, written, hiddenNames, keptNames, keptBy, removalOf, nestedRoots, nameIn }: ObservedServices,
   { argv, at, exposed }: EndedCommand,
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
   if (!confined || !output) return [];
   const hidden = withoutNames(await hiddenNames(), new Set(exposed.map(({ name }) => name)));
-  const steps = sandboxNotes(output, confined, { written, hidden, kept: keptNames(), keptBy, removalOf });
+  const nameOf = (path: string) => nameIn(at, path);
+  const guarded = { written, hidden, kept: keptNames(), keptBy, removalOf, nestedRoots, nameOf };
+  const steps = sandboxNotes(output, confined, guarded);
   const notes = await runInSlices(steps, createTimeSlice());
-  const named = confined.holdsFiles ? hiddenInArguments(argv, hidden, (path) => nameIn(at, path)) : [];
+  const named = confined.holdsFiles ? hiddenInArguments(argv, hidden, nameOf) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
 }
 

@@ -30,6 +30,8 @@ export interface ObservedServices {
   readonly keptBy: (kept: string) => KeptBy;
   /** Returns the call that removes a folder around a path of `keptNames`, if one does. */
   readonly removalOf: (kept: string) => FolderRemoval | undefined;
+  /** The read-only roots in writable ones, by their paths in those. */
+  readonly nestedRoots: readonly string[];
   /** Returns the name of a path in the folder at a host path. Without that, the path is its name. */
   readonly nameIn: (folder: string | undefined, path: string) => string;
   /** Returns host paths as callers name them, without those outside the served folders. */

@@ -124,6 +124,68 @@ test("a file or folder that commands cannot change is named where a line names i
   expect(noted("npm warn config .npmrc is old")).toEqual([]);
 });
 
+test("a folder that is busy is explained by a hidden file or a read-only root in it", () => {
+  const nameOf = (path: string) => `app/${path}`;
+  const guarded = {
+    hidden: ["app/cfg/deep/.env", "/etc/shadow"],
+    nestedRoots: ["app/vendor/nested"],
+    nameOf,
+  };
+  const noted = (stderr: string) => notesOf({ stdout: "", stderr }, none, guarded);
+  const end = "and so neither it nor the folders above it can be moved or removed";
+  for (const folder of ["cfg", "./cfg/", "cfg/deep", "app/cfg"])
+    expect(noted(`mv: cannot move '${folder}' to 'x': Device or resource busy`)).toEqual([
+      `app/cfg/deep/.env is hidden, ${end}`,
+    ]);
+  for (const folder of ["vendor", "vendor/nested", "nested", "/srv/app/vendor/nested", "app/vendor"])
+    expect(noted(`OSError: [Errno 16] Device or resource busy: '${folder}'`)).toEqual(
+      folder.startsWith("/") ? [] : [`app/vendor/nested is a read-only root, ${end}`],
+    );
+  expect(noted("Error: EBUSY: resource busy or locked, rename 'src' -> 'lib'")).toEqual([]);
+  expect(noted("umount: .: Device or resource busy")).toEqual([]);
+});
+
+test("git is told how it takes a hidden file of another size for unchanged, and where it stopped", () => {
+  const nameOf = (path: string) => (path.startsWith("../") ? path.slice(3) : `sub/${path}`);
+  const noted = (stderr: string, hidden = [".env", "sub/.env.test"]) =>
+    notesOf({ stdout: "", stderr }, none, { hidden, nameOf });
+  const corrected = (path: string) => [
+    `${path} is hidden, and git takes it for changed because its size is not the recorded one: git add ${path} corrects that, and changes neither the file nor what is recorded`,
+  ];
+  expect(noted(" M .env")).toEqual(corrected(".env"));
+  expect(noted(" M .env.test")).toEqual(corrected(".env.test"));
+  expect(noted("\tmodified:   ../.env")).toEqual(corrected("../.env"));
+  expect(noted(" M a.txt\n\t.env")).toEqual([]);
+  const overwritten = "error: Your local changes to the following files would be overwritten by checkout:";
+  expect(noted(`${overwritten}\n\t.env\nAborting`)).toEqual(corrected(".env"));
+  const unlinked = "error: unable to unlink old '.env': Device or resource busy";
+  const kept = ".env is hidden: commands do not change, move or remove it";
+  expect(noted(unlinked)).toEqual([kept]);
+  for (const end of ["error: could not detach HEAD", "fatal: Could not reset index file to revision 'HEAD'."])
+    expect(noted(`${unlinked}\n${end}`)).toEqual([
+      kept,
+      "git stopped in the middle, at a hidden file: git status shows what it had changed by then",
+    ]);
+});
+
+test("a path without a folder is explained where its file system is read-only", () => {
+  const noted = (stderr: string) => notesOf({ stdout: "", stderr }, none);
+  for (const line of [
+    "touch: cannot touch 'x': Read-only file system",
+    "sh: 1: cannot create x: Read-only file system",
+    "Can't open: cannot open x: Read-only file system",
+    "Error: EROFS: read-only file system, open 'x'",
+  ])
+    expect(noted(line)).toEqual([writing]);
+  expect(noted("touch: cannot touch 'x': Permission denied")).toEqual([]);
+});
+
+test("a rename out of a folder that is a mount is explained, if there are mounts", () => {
+  const stderr = "OSError: [Errno 18] Invalid cross-device link: 'cfg/x' -> 'y'";
+  expect(notesOf({ stdout: "", stderr }, none)).toEqual([expect.stringContaining("as mv does")]);
+  expect(notesOf({ stdout: "", stderr }, { ...none, keepsFiles: false })).toEqual([]);
+});
+
 test("a hidden file that the command line names is named", () => {
   const noted = (...argv: string[]) => hiddenInArguments(argv, index([".env", "config/key.pem"]));
   expect(noted("cat", ".env")).toEqual([".env is hidden: commands do not find its content there"]);

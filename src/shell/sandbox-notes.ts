@@ -26,6 +26,10 @@ const refusal = /EACCES|EPERM|EROFS|permission denied|operation not permitted|re
 const mounted = /EROFS|EBUSY|read-only file system|resource busy/i;
 
 const busy = /EBUSY|resource busy/i;
+const readOnlySystem = /EROFS|read-only file system/i;
+
+/** The texts of EXDEV, the error of a rename or a hard link out of a mount or into one. */
+const crossing = /EXDEV|cross-device link/i;
 const removing = /\b(?:remove|rm|rmdir|unlink|rmtree|delete)\b/i;
 
 const listening = /\b(?:listen|bind|listener)\b/i;
@@ -63,6 +67,10 @@ export interface GuardedNames {
   readonly keptBy?: ((kept: string) => KeptBy) | undefined;
   /** Returns the call that removes a folder around a path that commands cannot change, if one does. */
   readonly removalOf?: ((kept: string) => FolderRemoval | undefined) | undefined;
+  /** The read-only roots in writable ones, by their paths in those. */
+  readonly nestedRoots?: readonly string[] | undefined;
+  /** Returns the name of a path in the folder of the command. Default: the path. */
+  readonly nameOf?: ((path: string) => string) | undefined;
 }
 
 /**
@@ -85,15 +93,18 @@ export function* sandboxNotes(
 ): Steps<string[]> {
   const text = stripVTControlCharacters(`${stdout.slice(-maxRead)}\n${stderr.slice(-maxRead)}`);
   const isInPythonSocket = pythonSocket.test(text);
+  const isInGitRefusal = gitRefusal.test(text);
   const notes = new Set<string>();
   for (const line of text.split("\n")) {
     const refused = mounted.test(line)
       ? [...hiddenNotes(line, guarded.hidden), ...(yield* keptNotes(line, guarded))]
       : [];
-    const found = refused.length > 0 ? refused : ruleNotes(line, { rules, guarded, isInPythonSocket });
+    const found =
+      refused.length > 0 ? refused : ruleNotes(line, { rules, guarded, isInPythonSocket, isInGitRefusal });
     for (const note of found) notes.add(note);
     yield;
   }
+  if (notes.size > 0 && stoppedGit.test(text)) notes.add(stoppedNote);
   const [more, shown] = [notes.size - maxNotes, [...notes].slice(0, maxNotes)];
   return more > 0 ? [...shown, `the same holds for ${more} more paths of the output`] : shown;
 }
@@ -102,21 +113,55 @@ interface NotedRules {
   readonly rules: ConfinedRules;
   readonly guarded: GuardedNames;
   readonly isInPythonSocket: boolean;
+  readonly isInGitRefusal: boolean;
 }
+
+/** The error of git before the names of changed files, each on a line that begins with a tab. */
+const gitRefusal = /^error: Your local changes to the following files would be overwritten by /m;
+
+/** A line of git for a changed file: of a status, of a checkout, and of its refusal. */
+const changedFile = /^(?: M |M\t|\tmodified: +)(.+)$/;
+const refusedFile = /^\t(.+)$/;
+
+/**
+ * Returns a note on a hidden file that git takes for changed. A mask has the size of its file, which git
+ * compares with the recorded one before it reads anything.
+ */
+function changedNotes(line: string, { guarded: { hidden, nameOf = plainly }, isInGitRefusal }: NotedRules) {
+  const [, path] = changedFile.exec(line) ?? ((isInGitRefusal && refusedFile.exec(line)) || []);
+  if (path === undefined || !(hidden.has(path) || hidden.has(nameOf(path)))) return [];
+  return [
+    `${path} is hidden, and git takes it for changed because its size is not the recorded one: git add ${path} corrects that, and changes neither the file nor what is recorded`,
+  ];
+}
+
+/** The errors of git for a checkout that a hidden file has stopped in the middle. */
+const stoppedGit =
+  /^error: unable to unlink old .*resource busy\n(?:error|fatal): could not (?:detach HEAD|reset index file)/im;
+
+const stoppedNote =
+  "git stopped in the middle, at a hidden file: git status shows what it had changed by then";
 
 /** The line of git for a hidden file without recorded content: the filter of `hidden-files.ts` fails. */
 const unfiltered = /^fatal: (.+): clean filter 'hidden-file' failed$/;
 
-function ruleNotes(line: string, { rules, guarded, isInPythonSocket }: NotedRules): string[] {
+function ruleNotes(line: string, noted: NotedRules): string[] {
+  const { rules, guarded, isInPythonSocket } = noted;
+  const changed = changedNotes(line, noted);
+  if (changed.length > 0) return changed;
   const [, path] = unfiltered.exec(line) ?? [];
   if (path !== undefined)
     return [`${path} is hidden: git cannot add, stash or compare it; git stash -u, unlike -a, leaves it out`];
+  if (crossing.test(line) && rules.keepsFiles) return [edgeNote];
   if (!refusal.test(line)) return networkNotes(line, rules);
   if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
   if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError"))) return socketNotes(rules);
   if (signals.test(line)) return ["only processes of the same command are signalled"];
   return fileNotes(line, rules, guarded);
 }
+
+const edgeNote =
+  "no rename or hard link leads into or out of a folder that holds hidden or read-only files or a root: copy the file and remove the old one, as mv does";
 
 /** The operators between the commands of a shell's line. */
 const operators = /\|\|?|&&?|;|\n/;
@@ -262,19 +307,35 @@ function* keptNotes(line: string, guarded: GuardedNames): Steps<string[]> {
  */
 function* holderNotes(
   line: string,
-  { kept = [], keptBy = () => "autorun", removalOf }: GuardedNames,
+  {
+    hidden,
+    kept = [],
+    keptBy = () => "autorun",
+    removalOf,
+    nestedRoots = [],
+    nameOf = plainly,
+  }: GuardedNames,
 ): Steps<string[]> {
-  const words = line.split(/[\s:;,'"`()<>]+/).map((word) => word.replace(/^\.\/|\/$/g, ""));
+  const words = line
+    .split(/[\s:;,'"`()<>]+/)
+    .map(plainly)
+    .filter((word) => word !== "" && word !== ".");
   for (const path of kept) {
-    if (words.some((word) => word !== "" && `/${path}`.includes(`/${word}/`))) {
+    if (words.some((word) => `/${path}`.includes(`/${word}/`))) {
       const removal = removalOf?.(path);
       const another = removal ? `; ${removalSentence(removal)}` : "";
       return [`${path} ${reasons[keptBy(path)]}, and so the folders above it cannot be moved${another}`];
     }
     yield;
   }
-  return [];
+  const folders = [...words, ...words.map(nameOf).filter((name) => name !== ".")];
+  const root = nestedRoots.find((path) => folders.some((folder) => `/${path}/`.includes(`/${folder}/`)));
+  if (root !== undefined) return [`${root} is a read-only root, and so neither it nor ${cannotMove}`];
+  const [inside] = folders.flatMap(hidden.below);
+  return inside === undefined ? [] : [`${inside} is hidden, and so neither it nor ${cannotMove}`];
 }
+
+const cannotMove = "the folders above it can be moved or removed";
 
 const removalSentence = ({ folder, call }: FolderRemoval): string =>
   `${call} with \`recursive\` removes ${JSON.stringify(folder)} as a whole`;
@@ -286,5 +347,6 @@ function fileNotes(line: string, { holdsFiles }: ConfinedRules, { hidden, writte
   if (named.length > 0)
     return named.map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
   if (process.test(line)) return ["nothing of other processes is read"];
-  return line.includes("/") && !isRead ? [`commands write below ${written}`] : [];
+  const isOfWriting = readOnlySystem.test(line) || (line.includes("/") && !isRead);
+  return isOfWriting ? [`commands write below ${written}`] : [];
 }

@@ -273,6 +273,7 @@ function observedIn(
         ? undefined
         : { folder, call: tree !== undefined ? "coder::delete-file" : "shell::fs::rm" };
     },
+    nestedRoots: jail.roots.flatMap(({ hostPath, isReadOnly }) => (isReadOnly && nameOf(hostPath)) || []),
     nameIn(folder, path) {
       // With a "/", a root is in itself, and not in the one around it.
       const name = folder === undefined ? undefined : nameOf(`${resolve(folder, path)}/`);

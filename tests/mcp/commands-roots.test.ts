@@ -211,6 +211,29 @@ test("a read-only root beside a writable one keeps its modes, owners and times t
   expect(changed).toEqual([true, false]);
 });
 
+test("the errors of mounts are explained: busy folders, relative names in a read-only root, renames across", async () => {
+  const nested = { path: "app/packages/core", read_only: true };
+  await using connected = await connectRoots({ app: { path: "app" }, nested });
+  mkdirSync(join(connected.base, "app/config/deep"), { recursive: true });
+  for (const name of ["deep/.env", "file"]) writeFileSync(join(connected.base, "app/config", name), "text\n");
+  const sh = shOf(connected);
+  const end = "and so neither it nor the folders above it can be moved or removed]";
+  const ofRoot = `[sandbox: app/packages/core is a read-only root, ${end}`;
+  expect(await sh("mv packages other")).toContain(ofRoot);
+  expect(await sh("cd packages && rmdir core")).toContain(ofRoot);
+  expect(await sh("mv config other")).toContain(`[sandbox: app/config/deep/.env is hidden, ${end}`);
+  expect(await sh("cd packages/core && touch new")).toContain(
+    "[sandbox: commands write below the root app and $TMPDIR only, and the root nested is read-only for them]",
+  );
+  expect(await sh("ln config/file linked")).toContain(
+    "[sandbox: no rename or hard link leads into or out of",
+  );
+  expect(await sh("mv config/file moved")).toContain("[exit code 0, ");
+  expect(readdirSync(join(connected.base, "app")).sort()).toEqual(
+    ["config", "moved", "notes.private", "main.txt", "packages"].sort(),
+  );
+});
+
 describe("where commands run", () => {
   const roots = { app: { path: "app" }, beta: { path: "beta", read_only: true } };
 

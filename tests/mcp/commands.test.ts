@@ -1,6 +1,7 @@
 /** `coder mcp --commands`: commands besides the file functions, in the same tree and under the same rules. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -172,6 +173,44 @@ test("what git cannot do with a hidden file is said", async () => {
   expect(await sh("git -c user.name=a -c user.email=a@b stash -u && git status --short")).not.toContain(
     "failed",
   );
+});
+
+test("git goes on beside a hidden file with changes of the user, as the notes say, and never changes it", async () => {
+  const config = { commands: { os_sandbox: "required", allowlist: ["git", "sh"] } };
+  await using connected = await connectStdio("executable", { config, tree });
+  const file = join(connected.base, ".env");
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: connected.base });
+  const commit = () => git("commit", "-q", "-m", "one");
+  git("init", "-q", "-b", "main");
+  git("add", "-f", "a.txt", ".env");
+  commit();
+  git("checkout", "-q", "-b", "other");
+  writeFileSync(file, "OTHER=of the branch\n");
+  git("commit", "-qam", "two");
+  git("checkout", "-q", "main");
+  const local = "LOCAL=of the user, and longer\n";
+  writeFileSync(file, local);
+  const run = async (command: string) => textOf(await connected.call("shell_exec", { command }));
+  const note =
+    "[sandbox: .env is hidden, and git takes it for changed because its size is not the recorded one: git add .env";
+  expect(await run("git status --short")).toContain(note);
+  expect(await run("git checkout other")).toContain(note);
+  expect(await run("git stash")).toContain(
+    "[sandbox: git stopped in the middle, at a hidden file: git status shows",
+  );
+  await run("git stash drop");
+  expect(await run("git add .env")).toContain("[exit code 0, ");
+  expect(await run("git status --short")).not.toContain(".env");
+  expect(await run("git checkout other")).toContain("Switched to branch 'other'");
+  expect(await run("git status --short")).not.toContain(".env");
+  expect(await run("git checkout main")).toContain("Switched to branch 'main'");
+  expect(await run("git rebase other")).toContain("[sandbox: .env is hidden: commands do not change");
+  expect(readFileSync(file, "utf8")).toBe(local);
+  const objects = execFileSync("git", ["cat-file", "--batch-all-objects", "--batch"], {
+    cwd: connected.base,
+  });
+  expect(objects.toString("latin1")).not.toContain("of the user");
 });
 
 test("the key alone is enough, and --read-only leaves commands out", async () => {
