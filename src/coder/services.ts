@@ -12,6 +12,7 @@ import { Feed } from "../filesystem/feed/feed.ts";
 import { LineCounts } from "../filesystem/files/line-counts.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import { pathDependencies } from "../filesystem/jail/path-dependencies.ts";
+import { openSweeper } from "../filesystem/operations/sweeper.ts";
 import { folderIdentity } from "../filesystem/transactions/prepare.ts";
 import { logIncomplete } from "../filesystem/watch/log-incomplete.ts";
 import { SharedTree } from "../filesystem/watch/shared-tree.ts";
@@ -294,22 +295,6 @@ const profileNamed = ({ profile }: Config, { mode }: Opening): ProfileName => {
   if (profile !== "auto") return profile;
   return mode === "mcp" || mode === "review" ? "agent" : "contract";
 };
-
-function openSweeper(tree: Storage["tree"]) {
-  const stopping = new AbortController();
-  let sweeping: Promise<number> | undefined;
-  return {
-    sweep() {
-      sweeping = tree.sweep(stopping.signal);
-      return sweeping;
-    },
-    /** Stops the sweep, and resolves when it has ended. */
-    async stop() {
-      stopping.abort();
-      await sweeping?.catch(() => {});
-    },
-  };
-}
 
 function requireGlobs(config: Config, file: string): void {
   encodingRulesOf(config.encodings, file);

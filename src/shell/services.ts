@@ -33,7 +33,7 @@ import { temporaryParent } from "./start-refusals.ts";
 import { warnAboutConfig } from "./warnings.ts";
 
 /** The tree of another worker in this process, in which commands run. */
-export interface ServedTree extends Omit<FsServices, "transfers" | "close"> {
+export interface ServedTree extends Omit<FsServices, "transfers" | "sweeper" | "close"> {
   /** Host paths of the folders that commands may write. */
   readonly writable: readonly string[];
   /** Host paths of the other served folders. */
@@ -133,8 +133,9 @@ async function openOwn(
   }
 }
 
-/** Returns the services of every call for the journal and the audit log. */
-const recordsOf = ({ journal, audit, recovered }: FsServices): Partial<Services & Runtime> => ({
+/** Returns the records of every call, and what the start of a server recovers and sweeps. */
+const recordsOf = ({ journal, audit, recovered, sweeper }: FsServices): Partial<Services & Runtime> => ({
+  ...(sweeper && { sweep: sweeper.sweep }),
   ...(recovered && { recovered }),
   ...(journal && { prepareWriting: () => journal.catchUp() }),
   ...(audit && { onFinished: (call) => audit.onFinished(call) }),

@@ -108,7 +108,7 @@ export async function sweepTree(
       if (!(error instanceof Refusal) && errnoOf(error) === undefined) throw error;
     },
   };
-  using base = jail.admitFolder(".");
+  using base = jail.reopenFolder("");
   if (!stop?.aborted) await walkTree({ slice: createBackgroundSlice(), visitor }, base);
   return swept;
 }

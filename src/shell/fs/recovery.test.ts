@@ -3,8 +3,9 @@
  * in its folder.
  */
 import { expect, test } from "bun:test";
-import { mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryName } from "../../filesystem/jail/temporary.ts";
 import {
   everyKind,
   sampleTree,
@@ -18,6 +19,31 @@ const open = ({ base, log }: TransactionsFixture, changes: Partial<ShellConfig>,
   const fs = { ...config.fs, host_root: base };
   return openShell({ ...config, fs, ...changes }, { environment, log });
 };
+
+test("temporary files of killed processes are swept where one folder is served, and may be changed", async () => {
+  using fixture = new TransactionsFixture("descriptors", {});
+  // The name that an earlier process with our process id would have used.
+  const left = join(fixture.base, temporaryName().replace(/-[0-9a-z]+-([0-9a-f]{16})$/, "-1-$1"));
+  const inUse = join(fixture.base, temporaryName());
+  for (const path of [left, inUse]) writeFileSync(path, "text\n");
+  const config = defaultShellConfig();
+  const fs = { ...config.fs, host_root: fixture.base };
+  for (const [changes, options] of [
+    [{ fs }, { readOnly: true }],
+    [{}, {}],
+  ] as const) {
+    const runtime = await openShell(
+      { ...config, ...changes },
+      { environment: {}, log: fixture.log, ...options },
+    );
+    expect(runtime.sweep).toBeUndefined();
+    await runtime.close();
+  }
+  const runtime = await open(fixture, {});
+  expect(await runtime.sweep!()).toBe(1);
+  await runtime.close();
+  expect([existsSync(left), existsSync(inUse)]).toEqual([false, true]);
+});
 
 const bounds = { max_bytes: 4096, max_records: 1 };
 

@@ -17,6 +17,7 @@ import { writeDenialOf } from "../../filesystem/jail/write-rules.ts";
 import type { Journal } from "../../filesystem/journal/journal.ts";
 import { locateState, openJournal } from "../../filesystem/journal/journal-config.ts";
 import { DiskTree } from "../../filesystem/operations/disk-tree.ts";
+import { openSweeper, type Sweeper } from "../../filesystem/operations/sweeper.ts";
 import type { StateFolder } from "../../filesystem/state/state-folder.ts";
 import { editLockIn } from "../../filesystem/transactions/root-lock.ts";
 import { hasIntents, recoverIn } from "../../filesystem/transactions/transactions.ts";
@@ -47,6 +48,8 @@ export interface FsServices {
    * Reports what commands change; `undefined` if nothing is served or the profile does not mention changes.
    */
   readonly feed: CommandFeed | undefined;
+  /** `undefined` for the whole host, for a worker that only reads, and for the tree of another worker. */
+  readonly sweeper?: Sweeper | undefined;
   /** The sentences about transactions of killed workers. */
   readonly recovered?: readonly string[];
   close(): Promise<void>;
@@ -101,6 +104,7 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
   const index = { mode: config.index, maxBytes: config.index_max_bytes, tree: watched };
   const searcher = createSearcher({ jail, files, regex, threads: runtimeOptions.threads, index });
   const transfers = new Transfers();
+  const sweeper = sweeperOf(tree, fs, dependencies);
   const feed =
     watched && dependencies.profile.command_remarks ? openCommandFeed(jail, watched, state) : undefined;
   return {
@@ -113,10 +117,12 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     audit,
     journal: journal ?? undefined,
     feed,
+    sweeper,
     recovered,
     async close() {
       feed?.close();
       transfers.close();
+      await sweeper?.stop();
       await searcher.close();
       watched?.close();
       journal?.close();
@@ -125,6 +131,9 @@ export async function openFsServices(config: ShellConfig, dependencies: FsDepend
     },
   };
 }
+
+const sweeperOf = (tree: DiskTree, { host_root }: ShellConfig["fs"], { opening }: FsDependencies) =>
+  host_root === null || opening.readOnly === true ? undefined : openSweeper(tree);
 
 /** Opens the feed for commands. It does not distinguish changes by calls, since only commands read it. */
 const openCommandFeed = (jail: Jail, tree: SharedTree, state: StateFolder | undefined): Feed =>
@@ -145,7 +154,7 @@ export function openFsOver({
   audit,
   journal,
   feed,
-}: Omit<FsServices, "transfers" | "close">): FsServices {
+}: Omit<FsServices, "transfers" | "sweeper" | "close">): FsServices {
   const transfers = new Transfers();
   return {
     jail,
