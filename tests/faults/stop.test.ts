@@ -64,8 +64,8 @@ const temporary = /^\.coder-tmp-/;
 const ours = /^f\d+\.txt$/;
 
 describe.each(defaultSubjects)("%s", (subject) => {
-  test("over MCP, whose client leaves: all of it or nothing", async () => {
-    const base = folderOfFiles();
+  /** Leaves a server over MCP once a call has begun to change the folder. Returns the log. */
+  async function leaveDuring(name: string, sent: object, base: string): Promise<string> {
     const [command, ...first] = commandOf(subject);
     const env = { ...process.env, XDG_STATE_HOME: stateFolder() };
     const child = spawn(command, [...first, "mcp", "--base-path", base], { stdio: "pipe", env });
@@ -81,13 +81,29 @@ describe.each(defaultSubjects)("%s", (subject) => {
     const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
     send({ id: 0, method: "initialize", params });
     send({ method: "notifications/initialized" });
-    send({ id: 1, method: "tools/call", params: { name: "coder_replace", arguments: replacement } });
+    send({ id: 1, method: "tools/call", params: { name, arguments: sent } });
     await changed;
     child.stdin.end();
     const [code] = await once(child, "close");
     expect(code).toBe(0);
     expect(log).not.toMatch(/"level":"(?:error|warn)"/);
+    return log;
+  }
+
+  test("over MCP, whose client leaves: all of it or nothing", async () => {
+    const base = folderOfFiles();
+    const log = await leaveDuring("coder_replace", replacement, base);
     expect(stateOf(base)).toEqual(log.includes('"outcome":"ok"') ? after : before);
+  });
+
+  test("over MCP, whose client leaves a copy: the whole folder or nothing", async () => {
+    const base = temporaryFolder();
+    folders.push(base);
+    makeFiles(join(base, "from"));
+    await leaveDuring("coder_copy", { files: [{ from: "from", to: "to" }] }, base);
+    const names = readdirSync(base).sort();
+    expect([["from"], ["from", "to"]]).toContainEqual(names);
+    for (const name of names) expect(stateOf(join(base, name))).toEqual(before);
   });
 
   test("on the bus, by SIGTERM: all of it or nothing, and the caller learns which", async () => {
