@@ -16,6 +16,8 @@ interface Expected {
   readonly allowed: Map<string, number>;
   /** Whether the paths existed before. */
   readonly before: Map<string, boolean>;
+  /** The earlier paths of entries that were moved and otherwise unchanged; `undefined` for others. */
+  readonly origins: Map<string, string | undefined>;
   /** The paths that differ afterwards. */
   readonly changed: Set<string>;
 }
@@ -25,7 +27,10 @@ const names = ["f", "g", "h"];
 /** The folders whose files are changed. */
 const folders = { base: ["", "a/", "b/"], roots: ["one/", "one/a/", "two/"] } as const;
 
-const nothing = (): Expected => ({ byCall: [], allowed: new Map(), before: new Map(), changed: new Set() });
+const nothing = (): Expected => ({
+  ...{ byCall: [], allowed: new Map(), before: new Map() },
+  ...{ origins: new Map(), changed: new Set() },
+});
 
 class Mixture {
   readonly #random: Random;
@@ -137,12 +142,17 @@ class Mixture {
     ] as never);
     // The feed may list the folder between the two steps of a save.
     if (operation[0] === "save") group.allowed.set(`${operation[1]}~`, 2);
+    const [kind, first, target] = operation;
+    const origin = group.origins.has(first!) ? group.origins.get(first!) : first;
+    group.origins.set(first!, undefined);
+    if (kind === "move") group.origins.set(target!, origin);
     for (const path of operation.slice(1)) {
       // An entry that was moved and written to is reported twice.
       group.allowed.set(path, (group.allowed.get(path) ?? 0) + 2);
       if (!group.before.has(path)) group.before.set(path, before.has(path));
-      // An entry that was created and removed again has not changed.
-      if (group.before.get(path) || this.#there.has(path)) group.changed.add(path);
+      // An entry that was created and removed again, or moved away and back, has not changed.
+      const isBack = group.origins.get(path) === path;
+      if (!isBack && (group.before.get(path) || this.#there.has(path))) group.changed.add(path);
       else group.changed.delete(path);
     }
   }

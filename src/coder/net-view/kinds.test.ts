@@ -32,7 +32,35 @@ const sessions: Record<string, readonly [steps: readonly string[], net: readonly
   ],
   "a folder that another program removes and makes again": [
     ["program now remove e", "program write e/b 1"],
-    ["deleted e/a", `modified e/ [another program ${inPlace}]`],
+    ["deleted e/a", "created e/b"],
+  ],
+  "a folder that another program removes and makes again with a file of before": [
+    ["program now remove e", "program write e/a 1"],
+    ["modified e/a"],
+  ],
+  "a folder that another program removes, and makes again later": [
+    ["program remove e", "program now write e/a 1", "program write e/b 1"],
+    ["modified e/a", "created e/b"],
+  ],
+  "a folder that another program makes again, and in which a call changes a file": [
+    ["program now remove e", "program write e/a 1", "call write e/a 2"],
+    ["modified e/a"],
+  ],
+  "a folder that another program moves away and back before the feed looks": [
+    ["program now move e f", "program move f e"],
+    [],
+  ],
+  "a file that another program moves away and back before the feed looks": [
+    ["program now move a b", "program move b a"],
+    [],
+  ],
+  "a folder that another program moves out of the tree and back, and in which a call changes a file": [
+    ["program move e ../e", "program move ../e e", "call write e/a 2"],
+    [`modified e/ [another program ${inPlace}]`, "modified e/a"],
+  ],
+  "a folder that another program moves away, and removes": [
+    ["program now move e f", "program now remove f", "program write e/b 1"],
+    [`modified e/ [another program ${inPlace}]`],
   ],
   "a file that another program moves, and a call changes": [
     ["program move a b", "call write b 1"],

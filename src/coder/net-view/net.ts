@@ -180,7 +180,8 @@ class Net {
     if (isNothing || (unknown === undefined && areEqual(before, after))) return;
     const { seqs, others } = credit.and(creditOf(this.#changes.get(path)));
     const change = { path, before, after, seqs, others, unknown };
-    if (wasThere) this.#add({ kind: isThere ? "modified" : "deleted", ...change });
+    if (wasThere || this.#tree.isUnsure(path))
+      this.#add({ kind: isThere ? "modified" : "deleted", ...change });
     else this.#add({ kind: "created", ...change });
   }
 

@@ -53,6 +53,8 @@ export class RewoundTree implements RestoredTree {
   /** The folders above all entries so far. */
   readonly #folders = new Set<string>();
   readonly #created = new Map<string, Credit>();
+  /** The paths on disk of entries that came with a folder that a program made or moved here. */
+  readonly #brought = new Set<string>();
   /** The record or the cause whose change is being taken back. */
   #by: number | Cause = 0;
 
@@ -68,6 +70,11 @@ export class RewoundTree implements RestoredTree {
   /** The paths on disk of entries that did not exist, with those who made them. */
   get created(): ReadonlyMap<string, Credit> {
     return this.#created;
+  }
+
+  /** Returns whether an entry came with a folder that took the place of one whose contents are not kept. */
+  isUnsure(path: string): boolean {
+    return this.#brought.has(path) && this.entryAt(path).kind === "unsure";
   }
 
   /** Returns whether something was at a path whose state is not kept. */
@@ -99,11 +106,12 @@ export class RewoundTree implements RestoredTree {
    * removed, if a call had seen that.
    */
   takeBack(
-    { kind, path, from, isFolder, isOverOther = false, cause }: FeedChange,
+    { kind, path, from, isFolder, isOverOther = false, isEmptied = false, cause }: FeedChange,
     knownBefore: (path: string) => KnownFile | undefined,
   ): void {
     this.#by = cause;
     if (kind === "created") this.#removeMade(path);
+    else if (isEmptied) this.#restoreFolder(path);
     else if (from === undefined) this.#restore(path, isFolder, knownBefore(path));
     else {
       this.#move(path, from);
@@ -220,6 +228,8 @@ export class RewoundTree implements RestoredTree {
    */
   #removeMade(path: string): void {
     const { now } = this.entryAt(path);
+    for (const [, inside] of this.#below(path))
+      if (inside.kind !== "absent" && inside.now !== undefined) this.#brought.add(inside.now);
     this.#remove(path);
     if (this.#isOnDisk(now)) this.#set(path, { ...this.entryAt(path), now });
   }
@@ -247,6 +257,15 @@ export class RewoundTree implements RestoredTree {
       this.#clearBelow(path, isFolder ? "absent" : undefined);
       this.#set(path, { kind: "unknown", isFolder, ...this.#changed(path) });
     }
+  }
+
+  /** Restores a removed folder, with the entries that later changes name. */
+  #restoreFolder(path: string): void {
+    const found = this.#disk.state(path);
+    // Its earlier mode is not kept.
+    const mode = found.kind === "dir" ? found.mode : defaultMode;
+    this.#clearBelow(path, "absent");
+    this.#set(path, { kind: "dir", mode, ...this.#changed(path) });
   }
 
   /** Returns whether a file is now, under its own path, exactly what it was. */
@@ -301,6 +320,8 @@ export class RewoundTree implements RestoredTree {
     this.#entries.set(path, entry);
   }
 }
+
+const defaultMode = 0o755;
 
 const withMode = (state: TreeState, mode: number | undefined): TreeState =>
   mode !== undefined && (state.kind === "file" || state.kind === "dir") ? { ...state, mode } : state;

@@ -31,6 +31,11 @@ export interface FoundChange {
   readonly isFolder: boolean;
   /** Whether a move by another program replaced an entry. */
   readonly isOverOther?: boolean;
+  /**
+   * Whether another program removed a folder after each entry in it, so that earlier changes name everything
+   * that was there.
+   */
+  readonly isEmptied?: boolean;
   /** The revision of the content that a call wrote. */
   readonly revision?: string;
   readonly cause: Cause;

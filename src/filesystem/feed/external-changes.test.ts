@@ -13,6 +13,7 @@ function foundAfter(...events: Omit<TreeChange, "path" | "isFolder">[]): string[
   const external = new ExternalChanges({
     stampsAt: () => folder,
     presenceAt: () => "folder",
+    isWatchedAt: () => true,
     isHeld: () => false,
     transactionsOver: () => 0,
     onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
@@ -38,6 +39,7 @@ test("a file in a folder that is moved to a new name, and removed, is not said t
   const external = new ExternalChanges({
     stampsAt: () => "missing",
     presenceAt: (place) => (place === "old" ? "folder" : "nothing"),
+    isWatchedAt: () => true,
     isHeld: () => false,
     transactionsOver: () => 0,
     onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
@@ -49,6 +51,77 @@ test("a file in a folder that is moved to a new name, and removed, is not said t
   expect(found).toEqual(["deleted old"]);
 });
 
+test("and however many files it had", () => {
+  const found: string[] = [];
+  const external = new ExternalChanges({
+    stampsAt: () => "missing",
+    presenceAt: (place) => (place === "old" ? "folder" : "nothing"),
+    isWatchedAt: () => true,
+    isHeld: () => false,
+    transactionsOver: () => 0,
+    onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
+  });
+  const add = (kind: "created" | "removed", path: string, isFolder = false) =>
+    external.add({ kind, isFolder, path: Buffer.from(path) });
+  for (const name of numbered(300)) add("removed", `old/${name}`);
+  external.add({ kind: "moved", isFolder: true, path: Buffer.from("new"), from: Buffer.from("old") });
+  for (const name of numbered(300)) add("removed", `new/more${name}`);
+  add("removed", "new", true);
+  runAtOnce(external.reconcile(1));
+  expect(found).toEqual(["deleted old"]);
+});
+
+type FileEvent = readonly [kind: TreeChange["kind"], path: string, from?: string];
+
+/** Returns the changes found after these events about `a`, a file, in a tree that has it and nothing else. */
+function foundOfFile(...events: readonly FileEvent[]): string[] {
+  const found: string[] = [];
+  const external = new ExternalChanges({
+    stampsAt: (place) =>
+      place === "a"
+        ? ({ kind: "file", inode: "1", state: "1" } as unknown as ReturnType<
+            ExternalChangesOptions["stampsAt"]
+          >)
+        : "missing",
+    presenceAt: (place) => (place === "a" ? "entry" : "nothing"),
+    isWatchedAt: () => true,
+    isHeld: () => false,
+    transactionsOver: () => 0,
+    onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
+  });
+  for (const [kind, path, from] of events)
+    external.add({
+      ...{ kind, isFolder: false, path: Buffer.from(path) },
+      ...(from !== undefined && { from: Buffer.from(from) }),
+    });
+  runAtOnce(external.reconcile(1));
+  return found;
+}
+
+test("an entry that was moved away and back has not changed, unless it was written to or replaced", () => {
+  expect(foundOfFile(["moved", "b", "a"], ["moved", "a", "b"])).toEqual([]);
+  expect(foundOfFile(["moved", "b", "a"], ["moved", "c", "b"], ["moved", "a", "c"])).toEqual([]);
+  expect(foundOfFile(["moved", "b", "a"], ["created", "a"], ["moved", "a", "b"])).toEqual([]);
+  const changed = ["modified a"];
+  expect(foundOfFile(["moved", "b", "a"], ["modified", "b"], ["moved", "a", "b"])).toEqual(changed);
+  expect(foundOfFile(["attributes", "a"], ["moved", "b", "a"], ["moved", "a", "b"])).toEqual(changed);
+  expect(foundOfFile(["moved", "b", "a"], ["moved", "a", "b"], ["attributes", "a"])).toEqual(changed);
+  const other: FileEvent[] = [
+    ["removed", "a"],
+    ["created", "a"],
+  ];
+  expect(foundOfFile(...other, ["moved", "b", "a"], ["moved", "a", "b"])).toEqual(changed);
+  expect(foundOfFile(["moved", "b", "a"], ["moved", "a", "b"], ...other)).toEqual(changed);
+});
+
+test("an entry that a call moved away, and another program back, is created", () => {
+  const fixture = new Fixture(["a"]);
+  fixture.add({ kind: "moved", path: "b", from: "a" }, { kind: "moved", path: "a", from: "b" });
+  fixture.external.leave("a", "missing", 1);
+  runAtOnce(fixture.external.reconcile(1));
+  expect(fixture.found).toEqual(["created a"]);
+});
+
 test("names that a transaction holds are read only when it is over", () => {
   const found: string[] = [];
   let [reads, over] = [0, 0];
@@ -58,6 +131,7 @@ test("names that a transaction holds are read only when it is over", () => {
       return folder;
     },
     presenceAt: () => "nothing",
+    isWatchedAt: () => true,
     isHeld: () => over === 0,
     transactionsOver: () => over,
     onFound: ({ kind, path }) => found.push(`${kind} ${path}`),
@@ -89,6 +163,7 @@ class Fixture {
         return inode === undefined ? "missing" : (stamps as ReturnType<ExternalChangesOptions["stampsAt"]>);
       },
       presenceAt: () => "nothing",
+      isWatchedAt: () => true,
       isHeld: () => false,
       transactionsOver: () => 0,
       onFound: ({ kind, path, from }) =>

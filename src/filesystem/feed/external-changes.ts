@@ -26,8 +26,19 @@ interface Touched {
   isReplaced: boolean;
   /** Whether a program wrote through a descriptor. Calls write into temporary files, so they never do. */
   isWritten: boolean;
+  /** Whether the entry had any event but those of its names. */
+  isAltered: boolean;
+  /**
+   * Whether the first folder of this name was removed after each entry in it, and stands after those in the
+   * order of comparisons.
+   */
+  isEmptied?: boolean;
   /** The previous path of an entry that was moved here. */
   origin?: string | undefined;
+  /** Whether that entry had its previous path before the first event. */
+  isOfOrigin?: boolean;
+  /** Whether the entry that had the name before the first event was moved away, and back. */
+  isBack?: boolean;
 }
 
 /** The entry that a call left under a name. */
@@ -59,6 +70,8 @@ export interface ExternalChangesOptions {
   readonly stampsAt: (place: string) => Stamped;
   /** Returns the kind of entry that the tree had there at the last drain. */
   readonly presenceAt: (place: string) => Presence;
+  /** Returns whether the tree had a folder there at the last drain, and every change in it has an event. */
+  readonly isWatchedAt: (place: string) => boolean;
   /** Returns whether a call is not done with the path yet, so that it is judged later. */
   readonly isHeld: (path: string) => boolean;
   /** Returns how many transactions are over. Until the next one is, a held path stays held. */
@@ -87,6 +100,8 @@ export class ExternalChanges {
   #unverified = new Set<string>();
   readonly #heldLeft = new Set<string>();
   #transactionsOver = 0;
+  /** The names whose entries were made and removed, among those that are being compared. */
+  readonly #passing = new Set<string>();
   readonly #inodes = new RecentInodes(most.names);
   #folderMoves = 0;
 
@@ -105,6 +120,7 @@ export class ExternalChanges {
   clear(drain: number): void {
     this.#touched.clear();
     this.#held.clear();
+    this.#passing.clear();
     this.#folderMoves = 0;
     for (const [path, left] of this.#left) if (left.drain < drain) this.#left.delete(path);
   }
@@ -132,7 +148,8 @@ export class ExternalChanges {
     this.#touched = movedKeys(this.#touched, [from, to], (touched) => ({
       ...touched,
       place: latin1Of(to) + touched.place.slice(cut),
-      origin: undefined,
+      // An entry from elsewhere is new in the folder.
+      origin: touched.origin?.startsWith(`${from}/`) ? to + touched.origin.slice(from.length) : undefined,
     }));
     this.#left = movedKeys(this.#left, [from, to], (left) => left);
     this.#unverified = new Set(this.#left.keys());
@@ -155,7 +172,7 @@ export class ExternalChanges {
 
   add(change: TreeChange): void {
     if (this.isOverfull) return;
-    const { kind, isFolder, path, isMovedIn = false, isOnlyClosed = false } = change;
+    const { kind, isFolder, path, isMovedIn = false, isMovedOut = false, isOnlyClosed = false } = change;
     const what: Presence = isFolder ? "folder" : "entry";
     if (kind === "moved") {
       this.#addMove(change, what);
@@ -165,18 +182,40 @@ export class ExternalChanges {
     // is watched, then listed, and an entry made in between is in the listing and has an event.
     const beforeCreation = isMovedIn ? undefined : "nothing";
     const touched = this.#touch(path, kind === "created" ? beforeCreation : what);
-    if (kind === "created" || kind === "removed")
-      Object.assign(touched, { isReplaced: true, isWritten: false, origin: undefined });
-    else if (kind === "modified" && !isOnlyClosed) touched.isWritten = true;
+    if (kind === "created" || kind === "removed") {
+      if (kind === "removed" && isFolder && !isMovedOut) this.#noteEmptied(path.toString(), touched);
+      Object.assign(touched, released);
+      return;
+    }
+    touched.isAltered = true;
+    if (kind === "modified" && !isOnlyClosed) touched.isWritten = true;
+  }
+
+  #noteEmptied(path: string, touched: Touched): void {
+    const isFirst = touched.before === "folder" && !touched.isReplaced;
+    if (!isFirst || !this.#options.isWatchedAt(touched.place)) return;
+    touched.isEmptied = true;
+    this.#touched.delete(path);
+    this.#touched.set(path, touched);
   }
 
   #addMove({ isFolder, path, from: fromBytes }: TreeChange, what: Presence): void {
     const [from, to] = [fromBytes!.toString(), path.toString()];
     const source = this.#touch(fromBytes!, what);
     const target = this.#touch(path, undefined);
-    const origin = source.origin ?? from;
-    Object.assign(target, { isReplaced: true, isWritten: source.isWritten, origin });
-    Object.assign(source, { isReplaced: true, isWritten: false, origin: undefined });
+    const { isWritten, isAltered, origin = from } = source;
+    const isOfOrigin = source.origin === undefined ? !source.isReplaced : source.isOfOrigin === true;
+    const isBack = isOfOrigin && origin === to;
+    const arrived = isBack ? { origin: undefined, isOfOrigin: false } : { origin, isOfOrigin };
+    Object.assign(target, {
+      isReplaced: !isBack,
+      isEmptied: false,
+      isWritten,
+      isAltered,
+      isBack,
+      ...arrived,
+    });
+    Object.assign(source, released);
     if (isFolder) this.moveBelow(from, to);
   }
 
@@ -193,18 +232,20 @@ export class ExternalChanges {
       return known;
     }
     const place = path.toString("latin1");
+    this.#passing.delete(key);
     const touched: Touched = {
       place,
       before: before ?? this.#options.presenceAt(place),
       isReplaced: false,
       isWritten: false,
+      isAltered: false,
     };
     this.#touched.set(key, touched);
     return touched;
   }
 
   /** Reports what other programs have done to these names, which a call is about to change, and to others. */
-  reconcileAt(paths: Iterable<string>): void {
+  reconcileAt(paths: readonly string[]): void {
     this.#releaseIfOver();
     this.#compareNext(paths);
   }
@@ -228,10 +269,12 @@ export class ExternalChanges {
    * Compares these names if they are noted, and those that were noted first, up to `atOnce`. Returns all that
    * were compared.
    */
-  #compareNext(paths: Iterable<string> = []): Iterable<string> {
+  #compareNext(paths: readonly string[] = []): Iterable<string> {
     const { stampsAt, isHeld } = this.#options;
     const batch = this.#takeBatch(paths);
     if (this.#touched.size === 0) this.#folderMoves = 0;
+    // Entries in these folders may be compared only later.
+    for (const path of paths) if (batch.has(path)) batch.get(path)!.isEmptied = false;
     const held = new Set<string>();
     // A move is judged once neither end is held.
     for (const [path, { origin = path }] of batch)
@@ -242,19 +285,28 @@ export class ExternalChanges {
       else judged.set(path, { path, touched, now: stampsAt(touched.place) });
     const sources = new Set<string>();
     for (const one of judged.values()) if (this.#isMove(one, judged)) sources.add(one.touched.origin!);
-    const passing = this.#passingFolders(judged);
-    const isInPassing = (path: string) => passing.size > 0 && ancestorsOf(path).some((at) => passing.has(at));
-    for (const one of judged.values())
-      if (!sources.has(one.path) && !isInPassing(one.path)) this.#judge(one, this.#isMove(one, judged));
+    for (const one of judged.values()) if (this.#isPassing(one)) this.#passing.add(one.path);
+    // The folder may be among the names that are compared next.
+    const later = new Map<string, boolean>();
+    const isPassing = (path: string): boolean => {
+      if (this.#passing.has(path)) return true;
+      const touched = this.#touched.get(path);
+      if (touched === undefined) return false;
+      const found = later.get(path) ?? this.#isPassing({ path, touched, now: stampsAt(touched.place) });
+      later.set(path, found);
+      return found;
+    };
+    for (const one of judged.values()) {
+      const isInPassing = one.now === "missing" && ancestorsOf(one.path).some(isPassing);
+      if (!sources.has(one.path) && !isInPassing) this.#judge(one, this.#isMove(one, judged));
+    }
+    if (this.#touched.size === 0) this.#passing.clear();
     return judged.keys();
   }
 
-  /** Returns the paths of entries that were made and removed since the last comparison. */
-  #passingFolders(judged: ReadonlyMap<string, Judged>): ReadonlySet<string> {
-    const passing = [...judged.values()].filter(
-      (one) => one.now === "missing" && this.#before(one) === "nothing",
-    );
-    return new Set(passing.map(({ path }) => path));
+  /** Returns whether the entry was made, or moved here, and removed since the last comparison. */
+  #isPassing(one: Judged): boolean {
+    return one.now === "missing" && this.#before(one) === "nothing";
   }
 
   /** Takes these names, and those that were noted first, each with the other end of its move. */
@@ -302,16 +354,20 @@ export class ExternalChanges {
     const wasKnown = now !== "missing" && this.#inodes.has(now);
     this.#settle(path, now);
     const after = presenceOf(now);
-    const isUnchanged = wasKnown && !touched.isWritten && !touched.isReplaced;
+    // The entry that a call left is not the one from before the first event.
+    const isBack = touched.isBack === true && left === undefined;
+    const isAsBefore = wasKnown || (isBack && !touched.isAltered);
+    const isUnchanged = isAsBefore && !touched.isWritten && !touched.isReplaced;
     const isOther = isOtherThan(left?.stamps, now) ?? touched.isReplaced;
     if (!isUnchanged) this.#report(one, { before, after, isMove, isOther });
   }
 
   #report(
-    { path, touched: { isWritten, origin } }: Judged,
+    { path, touched: { isWritten, origin, isEmptied } }: Judged,
     { before, after, isMove, isOther }: Verdict,
   ): void {
     const isFolder = after === "folder";
+    const emptied = isEmptied && this.#held.size === 0 && !this.#left.has(path) && { isEmptied };
     if (isMove) {
       const isOverOther = before !== "nothing";
       this.#found({ kind: "moved", path, from: origin!, isFolder, ...(isOverOther && { isOverOther }) });
@@ -322,15 +378,18 @@ export class ExternalChanges {
           kind: before === "nothing" ? "created" : "deleted",
           path,
           isFolder: isFolder || before === "folder",
+          ...(after === "nothing" && emptied),
         });
     } else if (before !== after || (isFolder && isOther)) {
       // A different folder has the name, and nothing in it is the same.
-      this.#found({ kind: "deleted", path, isFolder: before === "folder" });
+      this.#found({ kind: "deleted", path, isFolder: before === "folder", ...emptied });
       this.#found({ kind: "created", path, isFolder });
     } else this.#found({ kind: "modified", path, isFolder });
   }
 
-  #found(change: Pick<FoundChange, "kind" | "path" | "from" | "isFolder" | "isOverOther">): void {
+  #found(
+    change: Pick<FoundChange, "kind" | "path" | "from" | "isFolder" | "isOverOther" | "isEmptied">,
+  ): void {
     this.#options.onFound({ ...change, cause: { by: "external" } });
   }
 
@@ -366,13 +425,20 @@ export class ExternalChanges {
       if (left.stamps !== undefined && !compared.has(path) && !this.#held.has(path)) {
         const place = latin1Of(path);
         const now = stampsAt(place);
-        const touched = { place, before: presenceOf(left.stamps), isReplaced: true, isWritten: false };
+        const before = presenceOf(left.stamps);
+        const touched = { place, before, isReplaced: true, isWritten: false, isAltered: false };
         this.#judge({ path, touched, now }, false);
       }
       this.#left.delete(path);
     }
   }
 }
+
+/** The state of a name whose entry was removed, moved away or replaced by a new one. */
+const released = {
+  ...{ isReplaced: true, isWritten: false, isAltered: false },
+  ...{ origin: undefined, isOfOrigin: false, isBack: false },
+} as const;
 
 const presenceOf = (stamps: Stamped): Presence => {
   if (stamps === "missing") return "nothing";

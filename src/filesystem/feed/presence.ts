@@ -12,6 +12,12 @@ export function folderIn(base: WatchedFolder, place: string): WatchedFolder | un
   return folder;
 }
 
+/** Returns whether the tree has a folder at this path whose contents it knows. */
+export function isWatchedIn(base: WatchedFolder, place: string): boolean {
+  const folder = folderIn(base, place);
+  return folder?.inode !== undefined && folder.unwatched === undefined;
+}
+
 /** Returns the kind of entry that the tree has at this path, one character per byte. */
 export function presenceIn(base: WatchedFolder, place: string): Presence {
   const slash = place.lastIndexOf("/");

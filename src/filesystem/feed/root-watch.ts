@@ -11,7 +11,7 @@ import type { IncompleteReason, WatchedFolder } from "../watch/watched-tree.ts";
 import type { FoundChange, RootGap } from "./change.ts";
 import { ExternalChanges } from "./external-changes.ts";
 import { latin1Of } from "./paths.ts";
-import { folderIn, presenceIn } from "./presence.ts";
+import { folderIn, isWatchedIn, presenceIn } from "./presence.ts";
 
 /** A root, or the one base. */
 export interface RootTree {
@@ -193,6 +193,7 @@ export class RootWatch {
     const external = new ExternalChanges({
       stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
       presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
+      isWatchedAt: (place) => isWatchedIn(this.#watching!.subscription.tree.base, place),
       isHeld: (path) => isHeld(pathIn(name, path)),
       transactionsOver,
       onFound: (change) => this.#report(change),

@@ -12,7 +12,7 @@ interface NamedEvent {
   readonly cookie: number;
 }
 
-type MoreOfChange = Pick<TreeChange, "from" | "isMovedIn" | "isOnlyClosed">;
+type MoreOfChange = Pick<TreeChange, "from" | "isMovedIn" | "isMovedOut" | "isOnlyClosed">;
 
 export class ChangeStream {
   readonly #onChange: (change: TreeChange) => void;
@@ -43,7 +43,7 @@ export class ChangeStream {
     for (const [other, event] of this.#departed) {
       if (other === cookie || event.folder !== folder || event.name !== name) continue;
       this.#departed.delete(other);
-      this.#report("removed", event);
+      this.#report("removed", event, { isMovedOut: true });
     }
   }
 
@@ -52,7 +52,7 @@ export class ChangeStream {
    * arrive, it counts as a new entry.
    */
   flush(): void {
-    for (const event of this.#departed.values()) this.#report("removed", event);
+    for (const event of this.#departed.values()) this.#report("removed", event, { isMovedOut: true });
     this.#departed.clear();
     this.#last = undefined;
   }

@@ -101,6 +101,8 @@ export interface TreeChange {
   readonly from?: Buffer;
   /** For "created": the entry was moved here from outside the tree, perhaps over an existing one. */
   readonly isMovedIn?: boolean;
+  /** For "removed": the entry was moved out of the tree, with everything in it. */
+  readonly isMovedOut?: boolean;
   /**
    * For "modified": a writer closed the file. Whether anything was written, through a mapping, is unknown.
    */
