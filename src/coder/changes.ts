@@ -60,6 +60,9 @@ const request = Type.Object(
   { title: "ChangesInput" },
 );
 
+/** The calls that changes of other programs may be known from: this one, or an earlier one. */
+const externalStarts = ["this call", "first call", "first command"] as const;
+
 const response = Type.Object(
   {
     changes: Type.Array(Type.Object(changeFields, { $id: "Change" })),
@@ -78,6 +81,14 @@ const response = Type.Object(
     external: Type.Boolean({
       description: "Whether changes by other programs are reported too, in all roots.",
     }),
+    external_since: Type.Optional(
+      Type.Union(
+        externalStarts.map((start) => Type.Literal(start)),
+        {
+          description: "Changes by other programs are known from then on only, and earlier ones are missing.",
+        },
+      ),
+    ),
     more: Type.Optional(Type.Literal(true, { description: "There are more changes already." })),
     next: Type.String({ description: "Send it as `since` for what comes after." }),
     note: Type.Optional(Type.String({ description: "What to do about an overflow." })),
@@ -129,9 +140,10 @@ export const changes = defineCoderFunction({
   async handle(request, context) {
     const { since, limit, path } = request;
     const { feed, jail, deadline } = context;
+    const isFirst = feed.baseline === undefined;
     const newest = await unlessOver(feed.newest(), deadline);
     if (newest === undefined) throw deadline.signal.reason;
-    if (isNet(request)) return await netAnswer(request, newest, context);
+    if (isNet(request)) return await netAnswer(request, { newest, isFirst }, context);
     const start = since ?? (context.profile["changes.from_session"] ? context.began : undefined);
     const from = start === undefined ? newest : parsePosition(start, feed);
     const selection = {
@@ -153,6 +165,7 @@ export const changes = defineCoderFunction({
       ...(overflow && { note: noteOverflow(from === undefined ? [] : [...new Set(gaps)]) }),
       overflow,
       ...(since === undefined && start !== undefined && { since_session: true }),
+      ...(since === undefined && start !== undefined && externalSince(from, isFirst, feed)),
       ...unreportedIn(context),
       ...(unwatched > 0 && { unwatched_folders: unwatched }),
     };
@@ -171,7 +184,32 @@ function unreportedIn({ feed, jail }: CoderContext): { unreported_roots?: string
 const isNet = ({ net, answer, by, checkpoint }: Partial<Request>): boolean =>
   net ?? (answer !== undefined || by !== undefined || checkpoint !== undefined);
 
-async function netAnswer(request: Request, newest: number, context: CoderContext): Promise<Answer> {
+/**
+ * Returns from when on changes of other programs are known, if the answer begins before that. A position that
+ * an answer ended with is never before it.
+ */
+function externalSince(
+  from: number | undefined,
+  isFirst: boolean,
+  { baseline, reportsExternal }: Pick<CoderContext["feed"], "baseline" | "reportsExternal">,
+): Pick<Answer, "external_since"> {
+  if (baseline === undefined || !reportsExternal || (from ?? 0) > baseline.seq) return {};
+  if (isFirst) return { external_since: "this call" };
+  return { external_since: baseline.isCommand ? "first command" : "first call" };
+}
+
+/** The feed when a call began to read it. */
+interface FeedThen {
+  readonly newest: number;
+  /** Whether the call is the first reader. */
+  readonly isFirst: boolean;
+}
+
+async function netAnswer(
+  request: Request,
+  { newest, isFirst }: FeedThen,
+  context: CoderContext,
+): Promise<Answer> {
   const { answer: form = "names", by, cursor, limit, path, max_diff_bytes: maxBytes } = request;
   const { feed, jail } = context;
   requireOwnAuthor(by, context);
@@ -209,6 +247,7 @@ async function netAnswer(request: Request, newest: number, context: CoderContext
     next: renderPosition(feed.epoch, newest),
     ...(note !== undefined && { note }),
     overflow: note !== undefined,
+    ...(request.since === undefined && by !== "me" && externalSince(place?.from, isFirst, feed)),
     ...unreportedIn(context),
     ...page,
     ...(ignoredPaths > 0 && { ignored: ignoredPaths }),
@@ -244,6 +283,8 @@ function lossOf(place: Start | undefined, { since }: Request, { journal }: Coder
 }
 
 interface Start extends Since {
+  /** The number of a change of the feed about then, or of the last one before it. */
+  readonly from: number;
   /** Whether the feed has lost some of the changes. */
   readonly isIncomplete: boolean;
 }
@@ -252,7 +293,7 @@ interface Start extends Since {
 function startOf(
   { since, checkpoint }: Request,
   newest: number,
-  { feed, jail, profile, began }: CoderContext,
+  { feed, jail, journal, profile, began }: CoderContext,
 ): Start | undefined {
   if (since !== undefined && checkpoint !== undefined) throw refuseCoder.twoStarts();
   const start = since ?? (profile["changes.from_session"] && checkpoint === undefined ? began : undefined);
@@ -267,14 +308,19 @@ function startOf(
     while (feed.follows(first - 1) && !isUpTo(feed.at(first), last)) first--;
     for (let seq = first + 1; seq <= newest; seq++) add(seq);
     const isDropped = first > 0 && !feed.follows(first - 1);
-    return { checkpoint: last, events, isIncomplete: isDropped || events.some(isGap) };
+    // Without a number, the answer begins before the oldest record.
+    const oldest = last === 0 && journal !== undefined ? oldestKept(journal) : undefined;
+    const isOldest = ({ cause }: FeedChange) =>
+      oldest !== undefined && cause.by === "call" && cause.checkpoint === oldest;
+    const from = events.find(isOldest)?.seq ?? first;
+    return { checkpoint: last, events, from, isIncomplete: isDropped || events.some(isGap) };
   }
   const from = parsePosition(start, feed);
   if (from === undefined) return undefined;
   for (let seq = from + 1; seq <= newest; seq++) add(seq);
   const numbers = events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : []));
   const last = numbers.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...numbers) - 1;
-  return { checkpoint: last, events, isIncomplete: events.some(isGap) };
+  return { checkpoint: last, events, from, isIncomplete: events.some(isGap) };
 }
 
 const isGap = (event: FeedChange): boolean => event.isGap === true;
@@ -352,13 +398,22 @@ function renderCause(
   return ` (${what}${program === undefined ? "" : ","} by ${renderAuthor(author)})`;
 }
 
-/** The changes that a call without `since` covers. */
-const begun = {
-  fromNow: "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]",
-  fromSession:
-    "[since this session began; changes of other programs are listed from the first call of coder::changes on]",
-  others: "[changes of other programs are known from the first call of coder::changes on]",
-} as const;
+const fromNow = "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]";
+
+/** The calls that changes of other programs are known from, in words. */
+const externalStart: Readonly<Record<(typeof externalStarts)[number], string>> = {
+  "this call": "this call",
+  "first call": "the first call of coder::changes",
+  "first command": "the first command",
+};
+
+/** Says which changes the answer covers, if the reader may expect more. */
+function renderStart({ since_session: isSession, external_since: start }: Answer): string[] {
+  const session = isSession ? ["since this session began"] : [];
+  const known = start && `changes of other programs are known only from ${externalStart[start]} on`;
+  const parts = known === undefined ? session : [...session, known];
+  return parts.length === 0 ? [] : [`[${parts.join("; ")}]`];
+}
 
 /** Changes in one repository, by the same cause. */
 interface RepositoryChanges extends Pick<WireChange, "path" | "cause"> {
@@ -393,31 +448,18 @@ function repositoryKeyOf({ path, cause }: WireChange): string | undefined {
   return repository && `${repository}\n${JSON.stringify(cause)}`;
 }
 
-function renderChanges(
-  {
-    changes: found,
-    next,
-    note,
-    external,
-    since_session: isSession = false,
-    net,
-    next_cursor: cursor,
-    ignored,
-    more: hasMore,
-    overflow,
-    unreported_roots: unreported = [],
-  }: Answer,
-  { sentence }: Wording,
-  { since, checkpoint, answer: form = "names" }: Partial<Request>,
-): string {
+function renderChanges(answer: Answer, { sentence }: Wording, request: Partial<Request>): string {
+  const { changes: found, next, note, external, net, next_cursor: cursor, ignored, overflow } = answer;
+  const { since_session: isSession = false, more: hasMore, unreported_roots: unreported = [] } = answer;
+  const { since, answer: form = "names" } = request;
   const inRoots = unreported.length === 0 ? "" : ` in ${unreported.map((root) => `${root}/`).join(", ")}`;
-  const isPartial = since == null && checkpoint == null && net?.length === 0;
+  const start = renderStart(answer).map(sentence);
   if (net !== undefined)
     return [
       ...(net.length === 0
         ? [overflow ? "[nothing is known to differ]" : "[nothing differs]"]
         : renderNet(net, form, sentence)),
-      ...(isPartial && external ? [sentence(begun.others)] : []),
+      ...start,
       ...(cursor === undefined
         ? []
         : [`[there is more; go on with the same call and "cursor": ${JSON.stringify(cursor)}]`]),
@@ -435,10 +477,10 @@ function renderChanges(
     return `${kind}: ${what}${renderName(path)}${mark}${renderCause(cause, sentence)}`;
   });
   const none = overflow ? "[no changes are known]" : "[no changes]";
-  const from = since == null && !isSession ? [sentence(begun.fromNow)] : [none];
+  const from = since == null && !isSession ? [sentence(fromNow)] : [none];
   return [
     ...(found.length === 0 ? from : lines),
-    ...(isSession ? [sentence(begun.fromSession)] : []),
+    ...start,
     ...(note === undefined ? [] : [`[${note}]`]),
     ...(external ? [] : [`[changes of other programs are not reported${inRoots}]`]),
     hasMore ? `[there are more; go on with since ${next}]` : `[since ${next} for what comes after]`,

@@ -396,7 +396,7 @@ describe("undo and changes", () => {
     const [none, said, next] = await lines("coder_changes", {});
     expect(none).toBe("[no changes]");
     expect(said).toBe(
-      "[since this session began; changes of other programs are listed from the first call of coder_changes on]",
+      "[since this session began; changes of other programs are known only from this call on]",
     );
     const since = /since (\S+) for/.exec(next!)?.[1];
     expect((await lines("coder_changes", { since }))[0]).toBe("[no changes]");

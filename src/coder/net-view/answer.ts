@@ -37,6 +37,9 @@ export const NetChange = Named("NetChange", {
   note: Type.Optional(Type.String({ description: "Why there is no diff, or not every file." })),
   path: Type.String(),
   removed: Type.Optional(UInt64({ description: "Lines." })),
+  unsure: Type.Optional(
+    Type.Literal(true, { description: "It may be unchanged: what it was before is not known." }),
+  ),
 });
 export type NetChange = Static<typeof NetChange>;
 
@@ -131,6 +134,7 @@ function* describe(
     ...(from !== undefined && { from }),
     ...(isFolder && { dir: true as const }),
     ...(files !== undefined && { files }),
+    ...(isUnsure(change) && { unsure: true as const }),
   };
   const isReplaced = isFolder && kind === "modified" && change.unknown !== undefined;
   if (form === "names") return isReplaced ? { ...named, note: change.unknown! } : named;
@@ -148,6 +152,10 @@ function* describe(
   if (form === "stat") return lines;
   return { ...lines, diff, ...(isTruncated && { diff_truncated: true }) };
 }
+
+/** Returns whether a program may have put an entry back unchanged. */
+const isUnsure = ({ kind, unknown, others }: NetDifference): boolean =>
+  kind === "modified" && unknown !== undefined && others.length > 0;
 
 /** Returns the commands that took part, such as `shell::exec node`, and who else did. */
 function commandsOf(
@@ -241,14 +249,15 @@ export function renderNet(
 }
 
 function renderLine(change: NetChange, sentence: Wording["sentence"]): string {
-  const { kind, path, from, dir, files, added, removed } = change;
+  const { kind, path, from, dir, files, added, removed, unsure } = change;
   const mark = dir ? "/" : "";
   const was = from === undefined ? "" : `${renderName(from)}${mark} to `;
   const counts = added === undefined || dir ? "" : ` +${added} -${removed}`;
   const inside = files === undefined ? "" : `, ${files} ${files === 1 ? "file" : "files"}`;
   const whose = renderWhose(change, sentence);
   const authors = whose === "" ? "" : ` (${whose})`;
-  return `${kind}: ${was}${renderName(path)}${mark}${counts}${inside}${authors}`;
+  const perhaps = unsure ? "perhaps " : "";
+  return `${perhaps}${kind}: ${was}${renderName(path)}${mark}${counts}${inside}${authors}`;
 }
 
 /** Renders who took part; nothing if only calls of the reader did. */

@@ -20,6 +20,8 @@ const edit = (path: string, old_str: string, new_str: string) => ({
   files: [{ path, ops: [{ op: "str_replace", old_str, new_str }] }],
 });
 
+const known = "[changes of other programs are known only from the first call of coder::changes on]";
+
 /** Makes a tree of two folders, and changes it by two authors. */
 async function work() {
   const fixture = new SessionsFixture();
@@ -45,6 +47,7 @@ test("what has changed is shown once for each path, by name, in numbers, and as 
       "created: docs/, 1 file",
       "created: lib/",
       "modified: src/a.ts",
+      known,
     ].join("\n"),
   );
   expect(await one.text("coder::changes", { answer: "stat", by: "me" })).toBe(
@@ -67,7 +70,41 @@ test("what has changed is shown once for each path, by name, in numbers, and as 
       " b1",
       "-b2",
       "+b3",
+      known,
     ].join("\n"),
+  );
+});
+
+test("an answer that begins before the first reader of the feed says so", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  await one.call("coder::create-file", { files: [{ path: "a", content: "a\n" }] });
+  const startOf = async (request: object) => (await one.call("coder::changes", request)).external_since;
+  const { external, external_since: first } = await one.call("coder::changes", { answer: "names" });
+  if (!external) return expect(first).toBeUndefined();
+  expect(first).toBe("this call");
+  const { next: since } = await one.call("coder::changes");
+  for (const request of [{}, { answer: "names" }, { by: "others" }, { checkpoint: 1 }])
+    expect(await startOf(request)).toBe("first call");
+  for (const request of [{ since }, { since, answer: "names" }, { by: "me" }])
+    expect(await startOf(request)).toBeUndefined();
+  await one.call("coder::create-file", { files: [{ path: "b", content: "b\n" }] });
+  await one.call("coder::create-file", { files: [{ path: "c", content: "c\n" }] });
+  expect(await startOf({ checkpoint: 1 })).toBe("first call");
+  expect(await startOf({ checkpoint: 2 })).toBeUndefined();
+});
+
+test("and names the first command if that was the first reader", async () => {
+  await using fixture = new SessionsFixture();
+  const one = fixture.open(anna);
+  const run = await commandsOf(fixture, anna);
+  await one.call("coder::create-file", { files: [{ path: "a", content: "a\n" }] });
+  const { feed } = await fixture.runtime;
+  if ((await feed.beginCommand({ by: "call", program: "sh" })) === undefined)
+    return expect(feed.reportsExternal).toBe(false);
+  await run("sh", () => {});
+  expect(await one.text("coder::changes", { answer: "names" })).toBe(
+    "created: a\n[changes of other programs are known only from the first command on]",
   );
 });
 
@@ -105,9 +142,7 @@ test("what is as it was does not differ", async () => {
   await one.call("coder::undo", { paths: ["docs"] });
   await one.call("coder::undo", { seq: 3 });
   await one.call("coder::undo", { seq: 2 });
-  expect(await one.text("coder::changes", { answer: "diff" })).toBe(
-    "[nothing differs]\n[changes of other programs are known from the first call of coder::changes on]",
-  );
+  expect(await one.text("coder::changes", { answer: "diff" })).toBe(`[nothing differs]\n${known}`);
 });
 
 test("changes of other programs are named, and their diffs are shown if the journal has what was there", async () => {
@@ -129,7 +164,7 @@ test("changes of other programs are named, and their diffs are shown if the jour
   const { next } = await one.call("coder::changes");
   replace("lib/other.ts", "changed\n");
   expect(await one.text("coder::changes", { since: next, answer: "diff" })).toBe(
-    "modified: lib/other.ts (by another program)\n[no diff: another program changed it, and what it was before is not kept]",
+    "perhaps modified: lib/other.ts (by another program)\n[no diff: another program changed it, and what it was before is not kept]",
   );
 });
 
@@ -238,14 +273,14 @@ test("what a command changed is its author's work, and named after it", async ()
     "modified: src/a.ts +1 -2 (by you, and while shell::exec node ran)",
   );
   expect(await other.text("coder::changes", { by: "others", path: "made.txt" })).toBe(
-    "created: made.txt (while shell::exec node ran, by anna 1.0 (session aaaaaaaa))",
+    `created: made.txt (while shell::exec node ran, by anna 1.0 (session aaaaaaaa))\n${known}`,
   );
   expect((await one.call("coder::changes", { by: "others", since })).net).toEqual([]);
   const { next } = await one.call("coder::changes");
   await feed.beginCommand(cause);
   writeFileSync(fixture.at("made.txt"), "again\n");
   expect(await one.text("coder::changes", { since: next, answer: "diff" })).toBe(
-    "modified: made.txt (while shell::exec node ran)\n[no diff: a command changed it, and what it was before is not kept]",
+    "perhaps modified: made.txt (while shell::exec node ran)\n[no diff: a command changed it, and what it was before is not kept]",
   );
 });
 
@@ -272,11 +307,13 @@ async function afterEdits(
   await using fixture = new SessionsFixture();
   const [one, other] = [fixture.open(anna), fixture.open(ben)];
   writeFileSync(fixture.at("a"), "one\ntwo\nthree\n");
-  if (!(await one.call("coder::changes")).external) return;
+  const { external, next: since } = await one.call("coder::changes");
+  if (!external) return;
   await one.call("coder::update-file", edit("a", "two", "TWO"));
   await one.call("coder::create-file", { files: [{ path: "n", content: "new\n" }] });
   const run = await commandsOf(fixture, anna);
-  const stat = (request = {}, calls = one) => calls.text("coder::changes", { answer: "stat", ...request });
+  const stat = (request = {}, calls = one) =>
+    calls.text("coder::changes", { since, answer: "stat", ...request });
   await act({ fixture, one, other, run, stat });
 }
 

@@ -29,6 +29,14 @@ export interface FeedOptions {
   readonly announced?: AnnouncedCommands | undefined;
 }
 
+/** The place in the feed where the changes of other programs begin. */
+export interface ExternalBaseline {
+  /** The number of the newest change then. */
+  readonly seq: number;
+  /** Whether a command was the first to need them. */
+  readonly isCommand: boolean;
+}
+
 /** Maximum additional drains that a reader waits for if it finds changes that are not settled yet. */
 const maxDrains = 4;
 
@@ -61,8 +69,10 @@ export class Feed implements MutationListener {
   #drainsUnderWay = 0;
   /** Callbacks for the next change, and for the moment when the tree becomes watched. */
   readonly #waiting = new Set<() => void>();
-  /** Whether the tree was drained once. From then on, a gap is reported. */
-  #isOpen = false;
+  /** Defined once the tree was drained. From then on, a gap is reported. */
+  #baseline: ExternalBaseline | undefined;
+  /** Whether the first reader is a command. */
+  #isForCommand = false;
   #drains = 0;
   /** The number of the newest change found by a finished drain. A new folder up to there is watched. */
   #settled = 0;
@@ -119,6 +129,11 @@ export class Feed implements MutationListener {
     return this.#roots.reduce((sum, root) => sum + root.unwatchedFolders, 0);
   }
 
+  /** The place where changes of other programs begin; `undefined` before the first reader. */
+  get baseline(): ExternalBaseline | undefined {
+    return this.#baseline;
+  }
+
   /** Begins to keep changes of calls, once. Returns the number of the newest change. */
   listen(): number {
     if (!this.#isListening) this.#options.listen(this);
@@ -161,6 +176,7 @@ export class Feed implements MutationListener {
    * none.
    */
   async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
+    if (this.#opening === undefined) this.#isForCommand = true;
     await this.newest();
     const served = this.#roots.filter(({ isGone }) => !isGone);
     if (served.length === 0 || !served.every((root) => root.reportsExternal)) return undefined;
@@ -300,7 +316,7 @@ export class Feed implements MutationListener {
     this.#begin();
     await this.#build();
     await this.#drain();
-    this.#isOpen = true;
+    this.#baseline = { seq: this.#ring.newest, isCommand: this.#isForCommand };
   }
 
   /** Begins draining on a timer. From now on readers have to call `newest` for changes of other programs. */
@@ -393,7 +409,7 @@ export class Feed implements MutationListener {
   /** Adds a gap in a root. Anything lost before the first reader could begin does not count. */
   #addGap(root: string, kind: RootGap): void {
     this.#contents.dropBelow(root);
-    if (!this.#isOpen) return;
+    if (this.#baseline === undefined) return;
     this.#ring.add(this.#ofCommand(gapIn(root, kind)));
     this.#wake();
   }
