@@ -77,7 +77,7 @@ export async function observe(
       announceEnd?.();
       const outcome = await holding?.record(requester);
       const found = command && (await feed?.endCommand(command).catch(() => undefined));
-      const remarks = { ...changesOf(found), ...(holding && undoOf(outcome, command)) };
+      const remarks = { ...changesOf(found), ...(holding && (await undoOf(outcome, command))) };
       if (!profile.command_remarks) return isRemarked ? remarks : {};
       const hasChanged = found === undefined || found.hasDenied || remarks.changed !== undefined;
       const { made, readable } = hasChanged
@@ -179,13 +179,13 @@ function changesOf(found: ChangeSummary | undefined): Pick<Remarks, "changed"> {
 const maxLost = 5;
 
 /** Reports which of a command's changes can be undone, and which cannot. */
-function undoOf(
+async function undoOf(
   outcome: SnapshotOutcome | undefined,
   command: CommandChanges | undefined,
-): Pick<Remarks, "checkpoint" | "not_held"> {
+): Promise<Pick<Remarks, "checkpoint" | "not_held">> {
   const { checkpoint, recorded = new Set<string>(), lost = [] } = outcome ?? {};
   const named = new Set([...recorded, ...lost.map(({ path }) => path)]);
-  const others = command?.filesBeside(named) ?? 0;
+  const others = command ? await runInSlices(command.filesBeside(named), createTimeSlice()) : 0;
   const more = lost.length - maxLost;
   const lines = [
     ...lost.slice(0, maxLost).map(({ path, reason }) => (path === "" ? reason : `${path} (${reason})`)),

@@ -78,8 +78,15 @@ test("an answer says what the command changed, and the feed has it as the cause"
   const since = /[0-9a-f]{12}:\d+/.exec(before)![0];
   const text = await sh("echo two >> a.txt; echo new > new.txt; rm sub/b.txt; mkdir .git; echo x > .git/x");
   expect(text).toMatch(
-    /^\[changed while it ran: 3 files \(a\.txt, new\.txt, sub\/b\.txt\), \.git\]\n\[exit code 0/,
+    /^\[changed while it ran: 1 deleted file \(sub\/b\.txt\), 2 files \(a\.txt, new\.txt\), \.git\]\n\[exit code 0/,
   );
+  expect(await sh("mkdir dist; echo x > dist/a; echo x > dist/b; mv a.txt c.txt")).toStartWith(
+    "[changed while it ran: 1 moved file (a.txt to c.txt), 1 new folder with 2 files (dist/)]",
+  );
+  expect(await sh("rm -r dist; mkdir dist; echo x > dist/a; mv c.txt a.txt")).toStartWith(
+    "[changed while it ran: 1 deleted file (dist/b), 1 moved file (c.txt to a.txt), 1 replaced folder with 1 file (dist/)]",
+  );
+  expect(await sh("mv dist out; mv out dist; mkfifo p; rm p")).not.toContain("[changed");
   writeFileSync(join(connected.base, "by-hand.txt"), "x");
   const answer = textOf(await connected.call("coder_changes", { since }));
   expect(answer).toContain("modified: a.txt (while shell_exec sh ran)");

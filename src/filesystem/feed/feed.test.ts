@@ -7,13 +7,14 @@ import { JailFixture } from "../jail/jail.test-kit.ts";
 import { openRootsJail } from "../jail/jail.ts";
 import type { openWatchedTree } from "../watch/open-tree.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
-import type { ChangeSummary } from "./command-changes.ts";
+import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
 import { Feed } from "./feed.ts";
 
 const names = ["one", "two"];
 
 const nothing: ChangeSummary = {
-  ...{ files: [], made: [], moved: [], deleted: [], modified: [] },
+  ...{ files: [], deletedFiles: [], movedFiles: [] },
+  ...{ made: [], moved: [], deleted: [], modified: [] },
   ...{ hasGit: false, isIncomplete: false, hasDenied: false },
 };
 
@@ -154,13 +155,19 @@ test("without a watched tree nothing is said of a command", async () => {
   expect(await fixture.feed.beginCommand(byCommand)).toBeUndefined();
 });
 
-/** Runs work as a command, and returns the summary of its changes. */
-async function summaryOf(prepare: (at: RootsFixture["at"]) => void, work: (at: RootsFixture["at"]) => void) {
+/** Runs work as a command, with a poll of the feed between its parts, and returns the summary. */
+async function summaryOf(
+  prepare: (at: RootsFixture["at"]) => void,
+  ...work: readonly ((at: RootsFixture["at"]) => void)[]
+) {
   using fixture = new RootsFixture();
   const at = (path: string) => fixture.at(path);
   prepare(at);
   const command = await fixture.feed.beginCommand(byCommand);
-  work(at);
+  for (const [index, part] of work.entries()) {
+    if (index > 0) await fixture.feed.newest();
+    part(at);
+  }
   return await fixture.feed.endCommand(command!);
 }
 
@@ -183,8 +190,8 @@ test("files in a new folder are counted with it, however deep they are and whene
     ...nothing,
     files: ["one/beside"],
     made: [
-      { path: "one/many", files: 340, isIncomplete: false },
-      { path: "one/empty", files: 0, isIncomplete: false },
+      { path: "one/many", files: 340, isReplacement: false, isIncomplete: false },
+      { path: "one/empty", files: 0, isReplacement: false, isIncomplete: false },
     ],
   });
 });
@@ -206,10 +213,128 @@ test("a folder that is made and renamed is new, one that is made and removed is 
   );
   expect(summary).toEqual({
     ...nothing,
-    made: [{ path: "one/final", files: 5, isIncomplete: false }],
-    moved: ["one/other"],
+    made: [{ path: "one/final", files: 5, isReplacement: false, isIncomplete: false }],
+    moved: [{ from: "one/old", path: "one/other" }],
     deleted: ["one/gone"],
   });
+});
+
+type Work = (at: RootsFixture["at"]) => void;
+
+const write =
+  (path: string, content = ""): Work =>
+  (at) =>
+    writeFileSync(at(path), content);
+const remove =
+  (path: string): Work =>
+  (at) =>
+    rmSync(at(path), { recursive: true });
+const move =
+  (from: string, to: string): Work =>
+  (at) =>
+    renameSync(at(from), at(to));
+const make =
+  (path: string): Work =>
+  (at) =>
+    mkdirSync(at(path));
+const both =
+  (...parts: readonly Work[]): Work =>
+  (at) => {
+    for (const part of parts) part(at);
+  };
+const replaced = (path: string, files: number) => [{ path, files, isReplacement: true, isIncomplete: false }];
+const remake = [remove("one/d"), make("one/d"), write("one/d/0"), write("one/d/new")];
+
+/** The work of commands in a tree with the files `one/a`, `one/b`, and those in `one/d` and `one/e`. */
+const commands: readonly [what: string, work: readonly Work[], summary: Partial<ChangeSummary>][] = [
+  ["removes a file", [remove("one/a")], { deletedFiles: ["one/a"] }],
+  ["removes a file and writes it again", [remove("one/a"), write("one/a")], { files: ["one/a"] }],
+  ["makes and removes a file", [write("one/n"), remove("one/n")], {}],
+  ["moves a file", [move("one/a", "one/n")], { movedFiles: [{ from: "one/a", path: "one/n" }] }],
+  [
+    "moves a file on",
+    [move("one/a", "one/m"), move("one/m", "one/n")],
+    { movedFiles: [{ from: "one/a", path: "one/n" }] },
+  ],
+  ["moves a file away and back", [move("one/a", "one/m"), move("one/m", "one/a")], {}],
+  ["moves a file over another", [move("one/a", "one/b")], { movedFiles: [{ from: "one/a", path: "one/b" }] }],
+  ["saves like an editor", [write("one/a~"), move("one/a~", "one/a")], { files: ["one/a"] }],
+  ["moves a file and removes it", [move("one/a", "one/d/n"), remove("one/d/n")], { deletedFiles: ["one/a"] }],
+  [
+    "moves a file into a folder and removes that",
+    [move("one/a", "one/d/n"), remove("one/d")],
+    { deletedFiles: ["one/a"], deleted: ["one/d"] },
+  ],
+  [
+    "removes a folder and makes it again",
+    [both(...remake)],
+    { made: replaced("one/d", 2), deletedFiles: ["one/d/1"] },
+  ],
+  ["does so between polls", remake, { made: replaced("one/d", 2), deletedFiles: ["one/d/1"] }],
+  ["moves a folder away and back", [both(move("one/d", "one/n"), move("one/n", "one/d"))], {}],
+  ["does so with a poll in between", [move("one/d", "one/n"), move("one/n", "one/d")], {}],
+  [
+    "moves a folder and writes in it",
+    [move("one/d", "one/n"), write("one/n/0", "x")],
+    { moved: [{ from: "one/d", path: "one/n" }], files: ["one/n/0"] },
+  ],
+  [
+    "moves a folder and removes a file in it",
+    [move("one/d", "one/n"), remove("one/n/0")],
+    { moved: [{ from: "one/d", path: "one/n" }], deletedFiles: ["one/d/0"] },
+  ],
+  [
+    "puts a folder in place of another",
+    [both(remove("one/d"), move("one/e", "one/d"))],
+    { moved: [{ from: "one/e", path: "one/d" }], deletedFiles: ["one/d/1"] },
+  ],
+  [
+    "writes in a folder and moves it back",
+    [move("one/d", "one/n"), write("one/n/new"), move("one/n", "one/d")],
+    { files: ["one/d/new"] },
+  ],
+  [
+    "moves a file into a new folder",
+    [make("one/n"), move("one/a", "one/n/a")],
+    {
+      made: [{ ...replaced("one/n", 1)[0]!, isReplacement: false }],
+      movedFiles: [{ from: "one/a", path: "one/n/a" }],
+    },
+  ],
+  [
+    "puts a file in place of a folder",
+    [remove("one/d"), write("one/d")],
+    { deleted: ["one/d"], files: ["one/d"] },
+  ],
+];
+
+test.each(commands)("the summary of a command that %s", async (_, work, expected) => {
+  const prepare = both(write("one/a"), write("one/b"), (at) => {
+    fill(at, "one/d", 2);
+    fill(at, "one/e", 1);
+  });
+  expect(await summaryOf(prepare, ...work)).toEqual({ ...nothing, ...expected });
+});
+
+test("names of very many changes are summarized in steps", async () => {
+  const command = new CommandChanges(byCommand);
+  for (let index = 0; index < 20_000; index++)
+    for (const kind of ["created", "deleted"] as const)
+      command.note({ kind, path: `d/${kind}${index}`, isFolder: false, cause: { by: "external" } });
+  const steps = command.summarize({
+    folderAt: () => undefined,
+    presenceAt: () => "nothing",
+    denies: () => false,
+  });
+  let count = 0;
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) {
+      expect([step.value.files.length, step.value.deletedFiles.length]).toEqual([20_000, 20_000]);
+      break;
+    }
+    count++;
+  }
+  expect(count).toBeGreaterThan(40_000);
 });
 
 test.each([

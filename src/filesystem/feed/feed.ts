@@ -200,10 +200,10 @@ export class Feed implements MutationListener {
     const { jail } = this.#options;
     const tree = {
       folderAt: (path: string) => this.#rootOf(path)?.folderAt(path),
+      presenceAt: (path: string) => this.#rootOf(path)?.presenceAt(path) ?? "nothing",
       denies: (path: string) => jail.denies(namesOf(path)),
     };
-    await runInSlices(command.listNewFolders(tree), createTimeSlice());
-    return command.summarize();
+    return await runInSlices(command.summarize(tree), createTimeSlice());
   }
 
   /**

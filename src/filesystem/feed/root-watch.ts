@@ -9,7 +9,7 @@ import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import { StampReader } from "../watch/stamp-reader.ts";
 import type { IncompleteReason, WatchedFolder } from "../watch/watched-tree.ts";
 import type { FoundChange, RootGap } from "./change.ts";
-import { ExternalChanges } from "./external-changes.ts";
+import { ExternalChanges, type Presence } from "./external-changes.ts";
 import { latin1Of } from "./paths.ts";
 import { folderIn, isWatchedIn, presenceIn } from "./presence.ts";
 
@@ -158,6 +158,12 @@ export class RootWatch {
   folderAt(path: string): WatchedFolder | undefined {
     const base = this.#watching?.subscription.tree.base;
     return base && folderIn(base, latin1Of(this.#inRoot(path)));
+  }
+
+  /** Returns the kind of entry at a path as of the last drain, if the tree is watched. */
+  presenceAt(path: string): Presence | undefined {
+    const base = this.#watching?.subscription.tree.base;
+    return base && presenceIn(base, latin1Of(this.#inRoot(path)));
   }
 
   /** Notes the entry that a call left under a name, before the drain of the next number. */
