@@ -114,6 +114,22 @@ test("an entry that was moved away and back has not changed, unless it was writt
   expect(foundOfFile(["moved", "b", "a"], ["moved", "a", "b"], ...other)).toEqual(changed);
 });
 
+test("an entry that is gone before the event of that was read is compared after it", () => {
+  const fixture = new Fixture(["back"]);
+  fixture.add({ kind: "created", path: "passing" }, { kind: "moved", path: "away", from: "back" });
+  runAtOnce(fixture.external.reconcile(1));
+  expect(fixture.found).toEqual([]);
+  fixture.add({ kind: "removed", path: "passing" }, { kind: "moved", path: "back", from: "away" });
+  runAtOnce(fixture.external.reconcile(2));
+  expect(fixture.found).toEqual([]);
+  fixture.add({ kind: "moved", path: "away", from: "back" });
+  runAtOnce(fixture.external.reconcile(3));
+  expect(fixture.found).toEqual([]);
+  // It has no other event, so the disk is right.
+  runAtOnce(fixture.external.reconcile(4));
+  expect(fixture.found).toEqual(["modified back"]);
+});
+
 test("an entry that a call moved away, and another program back, is created", () => {
   const fixture = new Fixture(["a"]);
   fixture.add({ kind: "moved", path: "b", from: "a" }, { kind: "moved", path: "a", from: "b" });

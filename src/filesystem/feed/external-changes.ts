@@ -24,6 +24,10 @@ interface Touched {
   readonly before: Presence;
   /** Whether the name was removed or assigned. */
   isReplaced: boolean;
+  /** Whether the last of those events assigned it. */
+  isThere?: boolean;
+  /** Whether its comparison was put off, because the disk was ahead of the events. */
+  isLate?: boolean;
   /** Whether a program wrote through a descriptor. Calls write into temporary files, so they never do. */
   isWritten: boolean;
   /** Whether the entry had any event but those of its names. */
@@ -96,6 +100,8 @@ export class ExternalChanges {
    * of a transaction does not compare again all names that earlier steps have touched.
    */
   readonly #held = new Map<string, Touched>();
+  /** The names whose entries are gone again, although no event has said so. The next drain compares them. */
+  readonly #late = new Map<string, Touched>();
   /** The keys of `#left` to be verified by the next drain, and those that wait for a transaction to end. */
   #unverified = new Set<string>();
   readonly #heldLeft = new Set<string>();
@@ -112,7 +118,7 @@ export class ExternalChanges {
   /** Whether more happened than can be noted. The changes are then unknown, and `clear` is due. */
   get isOverfull(): boolean {
     const { names, folderMoves } = most;
-    const touched = this.#touched.size + this.#held.size;
+    const touched = this.#touched.size + this.#held.size + this.#late.size;
     return touched > names || this.#left.size > names || this.#folderMoves > folderMoves;
   }
 
@@ -120,6 +126,7 @@ export class ExternalChanges {
   clear(drain: number): void {
     this.#touched.clear();
     this.#held.clear();
+    this.#late.clear();
     this.#passing.clear();
     this.#folderMoves = 0;
     for (const [path, left] of this.#left) if (left.drain < drain) this.#left.delete(path);
@@ -136,7 +143,7 @@ export class ExternalChanges {
 
   /** Notes that a call removed a folder with everything in it. */
   dropBelow(path: string): void {
-    for (const map of [this.#touched, this.#held, this.#left])
+    for (const map of [this.#touched, this.#held, this.#late, this.#left])
       for (const key of map.keys()) if (key.startsWith(`${path}/`)) map.delete(key);
   }
 
@@ -164,10 +171,16 @@ export class ExternalChanges {
 
   /** Moves held names back to those that are checked next. */
   #releaseHeld(): void {
+    this.#releaseLate();
     if (this.#held.size > 0) this.#touched = new Map([...this.#held, ...this.#touched]);
     this.#held.clear();
     for (const path of this.#heldLeft) this.#unverified.add(path);
     this.#heldLeft.clear();
+  }
+
+  #releaseLate(): void {
+    if (this.#late.size > 0) this.#touched = new Map([...this.#late, ...this.#touched]);
+    this.#late.clear();
   }
 
   add(change: TreeChange): void {
@@ -184,7 +197,7 @@ export class ExternalChanges {
     const touched = this.#touch(path, kind === "created" ? beforeCreation : what);
     if (kind === "created" || kind === "removed") {
       if (kind === "removed" && isFolder && !isMovedOut) this.#noteEmptied(path.toString(), touched);
-      Object.assign(touched, released);
+      Object.assign(touched, released, { isThere: kind === "created" });
       return;
     }
     touched.isAltered = true;
@@ -213,9 +226,10 @@ export class ExternalChanges {
       isWritten,
       isAltered,
       isBack,
+      isThere: true,
       ...arrived,
     });
-    Object.assign(source, released);
+    Object.assign(source, released, { isThere: false });
     if (isFolder) this.moveBelow(from, to);
   }
 
@@ -225,9 +239,11 @@ export class ExternalChanges {
    */
   #touch(path: Buffer, before: Presence | undefined): Touched {
     const key = path.toString();
-    const known = this.#touched.get(key) ?? this.#held.get(key);
+    const known = this.#touched.get(key) ?? this.#held.get(key) ?? this.#late.get(key);
     if (known !== undefined) {
+      known.isLate = false;
       this.#held.delete(key);
+      this.#late.delete(key);
       this.#touched.set(key, known);
       return known;
     }
@@ -259,17 +275,18 @@ export class ExternalChanges {
     const compared = new Set<string>();
     // More events may be noted in the meantime, without end.
     for (let steps = 0; this.#touched.size > 0 && steps * atOnce < 2 * most.names; steps++) {
-      for (const path of this.#compareNext()) compared.add(path);
+      for (const path of this.#compareNext([], true)) compared.add(path);
       yield;
     }
     yield* this.#verifyLeft(drain, compared);
+    this.#releaseLate();
   }
 
   /**
-   * Compares these names if they are noted, and those that were noted first, up to `atOnce`. Returns all that
-   * were compared.
+   * Compares these names if they are noted, and those that were noted first, up to `atOnce`. If it `mayWait`,
+   * it puts off those that must have another event. Returns all that were compared.
    */
-  #compareNext(paths: readonly string[] = []): Iterable<string> {
+  #compareNext(paths: readonly string[], mayWait = false): Iterable<string> {
     const { stampsAt, isHeld } = this.#options;
     const batch = this.#takeBatch(paths);
     if (this.#touched.size === 0) this.#folderMoves = 0;
@@ -280,9 +297,15 @@ export class ExternalChanges {
     for (const [path, { origin = path }] of batch)
       if (isHeld(path) || isHeld(origin)) held.add(path).add(origin);
     const judged = new Map<string, Judged>();
-    for (const [path, touched] of batch)
-      if (held.has(path)) this.#held.set(path, touched);
-      else judged.set(path, { path, touched, now: stampsAt(touched.place) });
+    for (const [path, touched] of batch) {
+      if (held.has(path)) {
+        this.#held.set(path, touched);
+        continue;
+      }
+      const now = stampsAt(touched.place);
+      judged.set(path, { path, touched, now });
+    }
+    if (mayWait) this.#putOff(judged);
     const sources = new Set<string>();
     for (const one of judged.values()) if (this.#isMove(one, judged)) sources.add(one.touched.origin!);
     for (const one of judged.values()) if (this.#isPassing(one)) this.#passing.add(one.path);
@@ -302,6 +325,19 @@ export class ExternalChanges {
     }
     if (this.#touched.size === 0) this.#passing.clear();
     return judged.keys();
+  }
+
+  /** Takes out the names whose entries are gone although no event has said so, each with its origin. */
+  #putOff(judged: Map<string, Judged>): void {
+    const late = [...judged.values()].filter(
+      ({ touched: { isThere, isLate }, now }) => isThere === true && !isLate && now === "missing",
+    );
+    for (const { path, touched } of late)
+      for (const name of [path, touched.origin ?? path]) {
+        const one = judged.get(name);
+        if (one !== undefined) this.#late.set(name, { ...one.touched, isLate: true });
+        judged.delete(name);
+      }
   }
 
   /** Returns whether the entry was made, or moved here, and removed since the last comparison. */
@@ -415,7 +451,7 @@ export class ExternalChanges {
     for (const path of this.#unverified) {
       if (++count % atOnce === 0) yield;
       const left = this.#left.get(path);
-      if (left !== undefined && left.drain >= drain) continue;
+      if (left !== undefined && (left.drain >= drain || this.#late.has(path))) continue;
       this.#unverified.delete(path);
       if (left === undefined) continue;
       if (isHeld(path)) {

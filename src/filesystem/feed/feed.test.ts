@@ -316,6 +316,39 @@ test.each(commands)("the summary of a command that %s", async (_, work, expected
   expect(await summaryOf(prepare, ...work)).toEqual({ ...nothing, ...expected });
 });
 
+test("a command has the summary of what it did, whenever the feed is read beside it", async () => {
+  using fixture = new RootsFixture();
+  await fixture.feed.newest();
+  const run = async (line: string) => {
+    const command = await fixture.feed.beginCommand(byCommand);
+    const program = Bun.spawn(["sh", "-c", line], { cwd: fixture.at("one") });
+    while (program.exitCode === null) {
+      await fixture.feed.newest();
+      await new Promise(setImmediate);
+    }
+    return await fixture.feed.endCommand(command!);
+  };
+  writeFileSync(fixture.at("one/a"), "");
+  const made = (isReplacement: boolean, files: number) => [
+    { path: "one/d", files, isReplacement, isIncomplete: false },
+  ];
+  for (let round = 0; round < 10; round++) {
+    expect(await run("mkdir d; echo > d/a; echo > d/b; mv a c")).toEqual({
+      ...nothing,
+      made: made(false, 2),
+      movedFiles: [{ from: "one/a", path: "one/c" }],
+    });
+    expect(await run("rm -r d; mkdir d; echo > d/a; mv c a")).toEqual({
+      ...nothing,
+      made: made(true, 1),
+      movedFiles: [{ from: "one/c", path: "one/a" }],
+      deletedFiles: ["one/d/b"],
+    });
+    expect(await run("mv d e; mv e d; mkfifo p; rm p")).toEqual(nothing);
+    expect(await run("rm -r d")).toEqual({ ...nothing, deleted: ["one/d"] });
+  }
+});
+
 test("names of very many changes are summarized in steps", async () => {
   const command = new CommandChanges(byCommand);
   for (let index = 0; index < 20_000; index++)
