@@ -122,11 +122,10 @@ const ofCoder: Samples<typeof refuseCoder> = {
   undoNothing: refuseCoder.undoNothing("checkpoint 7"),
   undoWithoutSession: refuseCoder.undoWithoutSession({ seq: 7, author: { client: "raw 1" }, label: "a" }),
   byWithoutSession: refuseCoder.byWithoutSession("me"),
-  undoOfOthers: refuseCoder.undoOfOthers({
-    seq: 7,
-    author: { client: "other 1.0", session: "5f0c1a2b" },
-    label: "rename",
-  }),
+  undoOfOthers: refuseCoder.undoOfOthers(
+    { seq: 7, author: { client: "other 1.0", session: "5f0c1a2b" }, label: "rename" },
+    { wanted: "other", authors: [{ client: "other 1.0", session: "5f0c1a2b" }, { user: "anna" }] },
+  ),
   undoWhich: refuseCoder.undoWhich(),
   undoZero: refuseCoder.undoZero("seq"),
   undoByLabel: refuseCoder.undoByLabel("T8", 91),

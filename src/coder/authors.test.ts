@@ -38,6 +38,25 @@ test("an undo of others' work needs its number or its author", async () => {
   expect(existsSync(fixture.at("a"))).toBe(false);
 });
 
+test("an undo of an author without checkpoints names that author, and those who have some", async () => {
+  await using fixture = new SessionsFixture();
+  const [one, other] = [fixture.open(anna), fixture.open(ben)];
+  await one.call("coder::create-file", create("a"));
+  await other.call("coder::create-file", create("b"));
+  const refusal = (calls: typeof one, payload: object): Promise<string> =>
+    calls.call("coder::undo", payload).catch((error: Error) => JSON.parse(error.message).message);
+  for (const author of ["carl", "ben 2.0"])
+    expect(await refusal(one, { author })).toBe(
+      `No checkpoint of the author "${author}" is left to undo here. The authors are "bbbbbbbb" (ben 2.0), "aaaaaaaa" (anna 1.0). The newest is #2 by ben 2.0 (session bbbbbbbb). Nothing was undone. Send \`seq\` 2 to undo that one.`,
+    );
+  expect(await refusal(other, { author: "bbbbbbbb", paths: ["a"] })).toStartWith(
+    'No checkpoint of the author "bbbbbbbb" is left to undo here. The authors are "aaaaaaaa" (anna 1.0). The newest is #1',
+  );
+  expect(await refusal(other, { author: "me", paths: ["a"] })).toStartWith(
+    "No checkpoint of yours is left to undo here. The newest is #1",
+  );
+});
+
 test("an undo of another's change says whose it was, and one of the caller's own does not", async () => {
   await using fixture = new SessionsFixture();
   const [one, other] = [fixture.open(anna), fixture.open(ben)];

@@ -1,12 +1,19 @@
+/** The refusals of `coder::*` alone. */
+import { type Author, authorId, renderAuthor } from "../base/author.ts";
+import { quoteShort, Refusal } from "../base/errors.ts";
+import type { MissingJournal } from "../filesystem/journal/journal-config.ts";
+import type { JournalRecord } from "../filesystem/journal/read-record.ts";
+
 /** The hint for people at a terminal who are not the user of the server. */
 const ownJournals =
   " A server that runs as another user, or with another XDG_STATE_HOME or `journal.dir`, keeps its own journal.";
 
-/** The refusals of `coder::*` alone. */
-import { renderAuthor } from "../base/author.ts";
-import { quoteShort, Refusal } from "../base/errors.ts";
-import type { MissingJournal } from "../filesystem/journal/journal-config.ts";
-import type { JournalRecord } from "../filesystem/journal/read-record.ts";
+/** Maximum authors that a refusal names. */
+const maxAuthors = 5;
+
+/** Quotes an author as `author` takes it, with the name that a client claims. */
+const quoteAuthor = (author: Author): string =>
+  `${quoteShort(authorId(author) ?? "")}${author.client === undefined ? "" : ` (${author.client})`}`;
 
 export const refuseCoder = {
   /**
@@ -170,11 +177,22 @@ export const refuseCoder = {
       `The journal has no ${what === "checkpoint" ? "checkpoint to undo" : `${what}, or no longer keeps it`}.${programs.length === 0 ? "" : ` Changes while commands (${programs.slice(0, 5).join(", ")}) ran have no checkpoint.`} List what can be undone with coder::checkpoints.`,
     ),
 
-  undoOfOthers: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>
-    new Refusal(
+  /** Refuses an undo of the caller's checkpoints, or of those of the author `wanted`, if all are others'. */
+  undoOfOthers: (
+    { seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">,
+    { wanted, authors }: { readonly wanted?: string | undefined; readonly authors: readonly Author[] },
+  ): Refusal => {
+    const newest = `The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Nothing was undone. Send \`seq\` ${seq} to undo that one`;
+    if (wanted === undefined)
+      return new Refusal("bad-input", `No checkpoint of yours is left to undo here. ${newest}.`);
+    const named = authors.slice(0, maxAuthors).map(quoteAuthor).join(", ");
+    const more = authors.length > maxAuthors ? " and others" : "";
+    const known = named === "" ? "" : ` The authors are ${named}${more}.`;
+    return new Refusal(
       "bad-input",
-      `No checkpoint of yours is left to undo here. The newest is #${seq} by ${renderAuthor(author)}${label === undefined ? "" : ` (${quoteShort(label)})`}. Nothing was undone. Send \`seq\` ${seq} to undo that one.`,
-    ),
+      `No checkpoint of the author ${quoteShort(wanted.slice(0, 60))} is left to undo here.${known} ${newest}.`,
+    );
+  },
 
   undoWithoutSession: ({ seq, author, label }: Pick<JournalRecord, "seq" | "author" | "label">): Refusal =>
     new Refusal(

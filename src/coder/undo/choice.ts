@@ -53,19 +53,32 @@ export async function chooseCheckpoints(
       : { records: await firstOf(candidates, steps ?? 1), selects: everyStep };
   if (chosen.records.length > 0) return chosen;
   if (transaction !== undefined) throw refuseCoder.undoNothing(`transaction ${transaction}`);
-  const newest = await newestOf(paths, context);
-  throw newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoOfOthers(newest);
+  throw await refusalOfOthers(isForOwn(author, context) ? undefined : author, paths, context);
 }
 
-/** Returns the newest checkpoint of any author, or of these paths. */
-async function newestOf(
+/** Returns the newest checkpoints of any author, or of these paths. */
+function newestAt(
   paths: readonly string[] | undefined,
   context: CoderContext,
-): Promise<JournalRecord | undefined> {
+): AsyncGenerator<JournalRecord, void, void> {
   const wanted = paths === undefined ? everyStep : selectPaths(paths, context.jail);
-  const touches = (record: JournalRecord) => record.steps.some((step) => endsOf(step).some(wanted));
-  const [newest] = await firstOf(shownRecords(context, touches), 1);
-  return newest;
+  return shownRecords(context, (record) => record.steps.some((step) => endsOf(step).some(wanted)));
+}
+
+/** Returns the refusal of an undo of checkpoints of the author `wanted`, or the caller, who has left none. */
+async function refusalOfOthers(
+  wanted: string | undefined,
+  paths: readonly string[] | undefined,
+  context: CoderContext,
+): Promise<Error> {
+  const count = wanted === undefined ? 1 : Number.POSITIVE_INFINITY;
+  const records = await firstOf(newestAt(paths, context), count);
+  const [newest] = records;
+  if (newest === undefined) return nothingToUndo(paths, context);
+  const authors = new Map(records.map(({ author }) => [authorId(author), author]));
+  authors.delete(undefined);
+  const known = [...authors.values()].filter((author) => author !== undefined);
+  return refuseCoder.undoOfOthers(newest, { wanted, authors: known });
 }
 
 const nothingToUndo = (paths: readonly string[] | undefined, { jail, feed }: CoderContext): Error =>
@@ -78,7 +91,7 @@ async function refusalWithoutSession(
   paths: readonly string[] | undefined,
   context: CoderContext,
 ): Promise<Error> {
-  const newest = await newestOf(paths, context);
+  const [newest] = await firstOf(newestAt(paths, context), 1);
   return newest === undefined ? nothingToUndo(paths, context) : refuseCoder.undoWithoutSession(newest);
 }
 
