@@ -1,6 +1,6 @@
 /** The form of a file that a creation replaces, kept or lost, in the profile agent. */
 import { expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import type { Config } from "./config.ts";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
@@ -50,6 +50,64 @@ test("an encoding of the configuration is known, and a byte order mark decides b
   writeFileSync(fixture.at("f"), "\ufeffGröße\n");
   expect(await write({ content: "Größe!\n" })).toEqual(["[BOM kept]"]);
   expect(bytes().toString()).toBe("\ufeffGröße!\n");
+});
+
+test("a file that has the content and the mode already is left alone, without a checkpoint", async () => {
+  const { fixture, bytes, call, text } = openWith("one\n");
+  await using _ = fixture;
+  const inode = () => statSync(fixture.at("f"), { bigint: true }).ino;
+  const before = inode();
+  const equal = { path: "f", content: "one\n", overwrite: true };
+  const files = [equal, { ...equal, content: "b25lCg==", encoding: "base64" }];
+  const said = "f: not written, since it has this content already, 4 bytes";
+  expect(await text("coder::create-file", { files })).toBe(`${said}\n${said}`);
+  expect(await text("coder::create-file", { files: [equal], dry_run: true })).toStartWith(said);
+  const answer = await call("coder::create-file", { files: [equal] });
+  expect([answer.checkpoint, answer.results[0].success, answer.results[0].unchanged]).toEqual([
+    undefined,
+    true,
+    true,
+  ]);
+  const changes = [{ op: "create", ...equal }];
+  expect(await text("coder::transact", { changes })).toBe(`${said}\nnothing had to be changed`);
+  expect([inode(), (await call("coder::checkpoints")).checkpoints]).toEqual([before, []]);
+  await call("coder::create-file", { files: [{ ...equal, mode: "0600" }] });
+  expect([inode() === before, statSync(fixture.at("f")).mode & 0o777]).toEqual([false, 0o600]);
+  await call("coder::create-file", { files: [{ ...equal, content: "two\n" }] });
+  expect(bytes().toString()).toBe("two\n");
+  const back = [
+    { op: "create", ...equal },
+    { op: "create", ...equal },
+  ];
+  expect(await text("coder::transact", { changes: back })).toStartWith(`f: written, 4 bytes\n${said}\n`);
+  expect(bytes().toString()).toBe("one\n");
+});
+
+test("an edit that changes nothing says so, and has no checkpoint", async () => {
+  const { fixture, call, text } = openWith("one\n");
+  await using _ = fixture;
+  const ops = [{ op: "update_lines", from_line: 1, to_line: 1, content: "one" }];
+  const said = "f: 1 op applied, which changed nothing, 1 line now";
+  expect(await text("coder::update-file", { files: [{ path: "f", ops }] })).toBe(`${said}\n1→one`);
+  expect(await text("coder::transact", { changes: [{ op: "update", path: "f", ops }] })).toBe(
+    `${said}\n1→one\nnothing had to be changed`,
+  );
+  const same = { query: "(one)", replacement: "$1", regex: true };
+  expect(await text("coder::replace", same)).toBe(
+    "1 match in 1 file replaced\nf: 1 match, replaced by what was there already\n1→one",
+  );
+  expect((await call("coder::checkpoints")).checkpoints).toEqual([]);
+});
+
+test("in the profile contract an equal content is written", async () => {
+  const { fixture, call } = openWith("one\n", { profile: "contract" });
+  await using _ = fixture;
+  const { ino } = statSync(fixture.at("f"), { bigint: true });
+  const { results } = await call("coder::create-file", {
+    files: [{ path: "f", content: "one\n", overwrite: true }],
+  });
+  expect(results).toEqual([{ path: "f", success: true, bytes_written: 4 }]);
+  expect(statSync(fixture.at("f"), { bigint: true }).ino).not.toBe(ino);
 });
 
 test("a transaction says the same", async () => {

@@ -14,14 +14,17 @@ import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
 import { refuseFileEncoding } from "./fields/file-encoding-errors.ts";
+import { notesOnLinks } from "./fields/links.ts";
 import { Literal } from "./fields/literal.ts";
 import { permissionBits } from "./fields/permission-bits.ts";
 import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
+import { Unchanged } from "./fields/unchanged.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
 import { countBytes, noteBlanks, renderPath } from "./render/entry-text.ts";
 import { inSlices } from "./update-file/apply-ops.ts";
+import { withNotes } from "./update-file/edit-file.ts";
 
 const mode = {
   published: Type.String({
@@ -73,9 +76,11 @@ const CreateFileResult = Named("CreateFileResult", {
   text_notes: Type.Optional(
     Type.Array(Type.String(), {
       since: "0.4.0",
-      description: "How the text differs in form from the file that it replaced, in the profile `agent`.",
+      description:
+        "How the text differs in form from the file that it replaced, and the file that a link led to, in the profile `agent`.",
     }),
   ),
+  unchanged: Unchanged,
 });
 
 const response = Type.Object({ results: Type.Array(CreateFileResult) }, { title: "CreateFileOutput" });
@@ -142,32 +147,49 @@ export const createFile = defineCoderFunction({
         results,
         isTrial,
         done: "created",
-        isDone: () => true,
+        isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
         nameOf: ({ path }) => path,
       }),
-      ...results.map(({ path, bytes_written, encoding, text_notes: notes = [], error }, index) => {
-        if (error) return failure(error, path);
+      ...results.map((result, index) => {
         const spec: object = files[index] ?? flat;
-        const form = renderEncoding(encoding, spec);
-        const written = `${renderPath(path)}: ${nameWriting(spec)}, ${countBytes(bytes_written)}${form}${noteBlanks(path)}`;
-        return [written, ...notes.map((note) => `[${note}]`)].join("\n");
+        return result.error ? failure(result.error, result.path) : renderWritten(result, spec);
       }),
     ].join("\n"),
 });
 
 const withoutBytes = ({ bytes: _, ...rest }: CreatedFile): Omit<CreatedFile, "bytes"> => rest;
 
-/** Returns the participle for a file, which may have been there if `overwrite` was sent. */
-export const nameWriting = ({ overwrite }: { readonly overwrite?: unknown }): string =>
-  overwrite === true ? "written" : "created";
+/** The result for one file, as on the wire. */
+interface WrittenResult {
+  readonly path: string;
+  readonly bytes_written: number;
+  readonly encoding?: string;
+  readonly text_notes?: readonly string[];
+  readonly unchanged?: boolean;
+}
+
+/** Renders a line about a file that was created, with its notes below. `spec` is what was sent for it. */
+export function renderWritten(
+  { path, bytes_written: bytes, encoding, text_notes: notes = [], unchanged: isUnchanged }: WrittenResult,
+  spec: { readonly overwrite?: unknown; readonly encoding?: unknown } | undefined,
+): string {
+  // A file may have been there if `overwrite` was sent.
+  const verb = spec?.overwrite === true ? "written" : "created";
+  const done = isUnchanged ? "not written, since it has this content already" : verb;
+  const form = renderEncoding(encoding, spec);
+  const written = `${renderPath(path)}: ${done}, ${countBytes(bytes)}${form}${noteBlanks(path)}`;
+  return [written, ...notes.map((note) => `[${note}]`)].join("\n");
+}
 
 /** The result for a created file. */
 interface CreatedFile {
   readonly bytes: Buffer;
   /** The name of the encoding of a text that is not in UTF-8. */
   readonly encoding?: string;
-  /** The differences from the form of the replaced file. */
+  /** The differences from the form of the replaced file, and the file that a link led to. */
   readonly text_notes?: readonly string[];
+  /** Whether the file had the content and the mode already. */
+  readonly unchanged?: true;
 }
 
 /** Creates one file for an entry of a request. */
@@ -177,14 +199,17 @@ export async function createOne(
   context: CoderContext,
 ): Promise<CreatedFile> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
-  const mode = permissionBits(spec.mode, context.profile["create-file.mode"]);
-  const options = { path, overwrite, parents, expectedRevision: expected, dryRun };
-  const isText = overwrite && spec.encoding !== "base64" && context.profile["encodings.are_checked"];
+  const { profile, tree } = context;
+  const mode = permissionBits(spec.mode, profile["create-file.mode"]);
+  const skipsEqual = profile.skips_equal_writes;
+  const options = { path, overwrite, parents, expectedRevision: expected, dryRun, skipsEqual };
+  const isText = overwrite && spec.encoding !== "base64" && profile["encodings.are_checked"];
   const create = isText
     ? () => replaceText(spec, { options, mode }, context)
     : () => createExactly(spec, { options, mode }, context);
   const work = () => explainMissingFolder(create, { path, parents }, context);
-  return await expecting(work, { path, expected, mayBeAbsent: true }, context);
+  const created = await expecting(work, { path, expected, mayBeAbsent: true }, context);
+  return withNotes(created, profile.names_links ? notesOnLinks(tree.jail, path) : []);
 }
 
 interface CreatingFile {
@@ -198,8 +223,8 @@ async function createExactly(
   context: CoderContext,
 ): Promise<CreatedFile> {
   const encoded = await inSlices(bytesOfContent(spec, undefined, context), context.deadline);
-  await createFileAt(context.tree, { ...options, content: encoded.bytes, mode }, context);
-  return encoded;
+  const isWritten = await createFileAt(context.tree, { ...options, content: encoded.bytes, mode }, context);
+  return { ...encoded, ...(!isWritten && { unchanged: true }) };
 }
 
 /** Like `createExactly`, but a file that is replaced keeps its byte order mark, and UTF-16. */
@@ -219,7 +244,11 @@ async function replaceText(
   const mark = isOwn ? keptMark(spec.content, before) : "";
   const marked = { ...spec, content: mark + spec.content };
   const encoded = await inSlices(bytesOfContent(marked, kept, context), context.deadline);
-  await creation.write(encoded.bytes, mode);
+  const isWritten = await creation.write(encoded.bytes, mode);
   const notes = before === undefined ? [] : notesOnReplaced(spec, before);
-  return { ...encoded, ...(notes.length > 0 && { text_notes: notes }) };
+  return {
+    ...encoded,
+    ...(notes.length > 0 && { text_notes: notes }),
+    ...(!isWritten && { unchanged: true }),
+  };
 }

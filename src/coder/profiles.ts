@@ -39,6 +39,11 @@ export const profileTable = {
   names_links: { contract: false, agent: true },
   /** Whether moves and copies answer that they replaced a file. */
   names_replaced: { contract: false, agent: true },
+  /**
+   * Whether a write of the content and mode that a file has already leaves it alone, and answers
+   * `unchanged`.
+   */
+  skips_equal_writes: { contract: false, agent: true },
   /** Whether answers in JSON name functions as the transport does: tools over MCP. */
   transport_names: { contract: false, agent: true },
   /** Whether names and types of other tool sets are understood. */

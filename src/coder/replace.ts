@@ -23,7 +23,7 @@ import { planTransaction, runTransaction, type Transaction } from "./transact/ru
 import { leaveOut } from "./update-file/answer.ts";
 import { OpEcho } from "./update-file/ops.ts";
 import { renderEdit } from "./update-file/text.ts";
-import { LineEndFields } from "./update-file.ts";
+import { EditedFields } from "./update-file.ts";
 
 const Globs = () => Type.Array(Type.String(), { default: [] });
 
@@ -62,7 +62,7 @@ const Result = Named("ReplaceResult", {
   diff_truncated: Type.Optional(Type.Boolean()),
   echoes: Type.Optional(Type.Array(OpEcho, { description: "The lines around each change." })),
   echoes_truncated: Type.Optional(Type.Boolean()),
-  ...LineEndFields,
+  ...EditedFields,
   new_line_count: Type.Optional(UInt64()),
   op: Type.String(),
   path: Type.String(),
@@ -351,7 +351,8 @@ function hiddenOf(
 
 /** Renders a file with its lines, or without them if `hidden` is `undefined`. */
 function renderResult(result: ReplaceResult, { matches }: ReplacedFile, hidden: Hidden | undefined): string {
-  const head = `${renderPath(result.path)}: ${count(matches, "match", "matches")}`;
+  const same = result.unchanged ? ", replaced by what was there already" : "";
+  const head = `${renderPath(result.path)}: ${count(matches, "match", "matches")}${same}`;
   if (hidden === undefined) return head;
   if (hidden.matches === matches) return `${head}, not shown`;
   const isFirst = hidden.matches > 0 && !hidden.isPart;

@@ -12,7 +12,7 @@ import { type Done, planTransaction, runTransaction, type Transaction } from "./
 import { renderTransacted } from "./transact/text.ts";
 import { refuseTransacting } from "./transact/transact-errors.ts";
 import { OpEcho } from "./update-file/ops.ts";
-import { LineEndFields } from "./update-file.ts";
+import { EditedFields } from "./update-file.ts";
 
 const request = Type.Object(
   {
@@ -44,7 +44,7 @@ const Result = Named("ChangeResult", {
   ),
   echoes_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String()),
-  ...LineEndFields,
+  ...EditedFields,
   mode: Type.Optional(Type.String({ description: "The octal permission bits that a chmod sets." })),
   moved: Type.Optional(Type.Boolean()),
   new_line_count: Type.Optional(UInt64()),
@@ -55,7 +55,6 @@ const Result = Named("ChangeResult", {
   replaced: ReplacesFile,
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
   to: Type.Optional(Type.String()),
-  unchanged: Type.Optional(Type.Boolean({ description: "Whether the mode was set already." })),
 });
 
 const response = Type.Object(

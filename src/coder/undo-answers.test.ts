@@ -264,7 +264,12 @@ test("a plain undo passes over checkpoints of which nothing is left", async () =
   await create("f.txt", "one\n");
   await create("d/a.txt", "one");
   await edit("f.txt", "one", "two");
-  await call("coder::create-file", { path: "d/a.txt", content: "one", overwrite: true });
+  await call("coder::transact", {
+    changes: [
+      { op: "move", from: "d/a.txt", to: "d/b.txt" },
+      { op: "move", from: "d/b.txt", to: "d/a.txt" },
+    ],
+  });
   await call("coder::transact", {
     changes: [
       { op: "create", path: "q", content: "x" },

@@ -6,6 +6,7 @@ import { DryRun } from "./fields/dry-run.ts";
 import { FileEncoding, withoutForeignEncodings } from "./fields/file-encoding.ts";
 import { Literal } from "./fields/literal.ts";
 import { ExpectedRevision, Revision } from "./fields/revisions.ts";
+import { Unchanged } from "./fields/unchanged.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
 import { UpdateAnswer } from "./update-file/answer.ts";
@@ -35,8 +36,8 @@ const request = Type.Object(
   { title: "UpdateFileInput" },
 );
 
-/** The line ends of a file that was edited. */
-export const LineEndFields = {
+/** The form of a file that was edited. */
+export const EditedFields = {
   line_ends: Type.Optional(
     Type.String({
       since: "0.4.0",
@@ -59,6 +60,7 @@ export const LineEndFields = {
       description: "Advice on replacements and line numbers that may not have done what was meant.",
     }),
   ),
+  unchanged: Unchanged,
 };
 
 const UpdateFileResult = Named("UpdateFileResult", {
@@ -80,7 +82,7 @@ const UpdateFileResult = Named("UpdateFileResult", {
   ),
   echoes_truncated: Type.Optional(Type.Boolean({ since: "0.4.0" })),
   error: Type.Optional(Nullable(Type.String())),
-  ...LineEndFields,
+  ...EditedFields,
   new_line_count: UInt64({
     description: "Final line count after applying (only meaningful when `success`).",
   }),
@@ -177,7 +179,7 @@ export const updateFile = defineCoderFunction({
         results,
         isTrial,
         done: "changed",
-        isDone: () => true,
+        isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
         nameOf: ({ path }) => path,
       }),
       ...results.map((result, index) =>

@@ -187,7 +187,7 @@ describe.each(Object.entries(tamperings))("the temporary file %s before it has i
     await writes[name]!(deadlineIn(5000));
   });
 
-  function create(path: string, deadline: Deadline): Promise<void> {
+  function create(path: string, deadline: Deadline): Promise<boolean> {
     const options = { mode: 0o644, overwrite: true, parents: true };
     return createFileAt(runtime.tree, { path, content: Buffer.from("ours\n"), ...options }, { deadline });
   }

@@ -142,7 +142,7 @@ describe("what a change did", () => {
     await ok("create_file", { path: "empty.txt", content: "one\ntwo\n" });
     const note = '[ops[0] inserted nothing, as its content is empty; "\\n" is an empty line]';
     expect(await ok("update_file", { ...insert(""), answer: "none" })).toBe(
-      `empty.txt: 1 op applied, 2 lines now\n${note}`,
+      `empty.txt: 1 op applied, which changed nothing, 2 lines now\n${note}`,
     );
     expect(await ok("transact", { changes: [{ op: "update", ...insert("") }] })).toContain(`\n${note}\n`);
     expect(readFileSync(join(connected.base, "empty.txt"), "utf8")).toBe("one\ntwo\n");
@@ -310,7 +310,7 @@ describe("an error leads to the call that works", () => {
   test("a file that may have been there was written, and one byte is one", async () => {
     const file = { path: "one-byte.txt", content: "1", overwrite: true };
     expect(await ok("create_file", file)).toBe("one-byte.txt: written, 1 byte");
-    expect(await ok("transact", { changes: [{ op: "create", ...file }] })).toStartWith(
+    expect(await ok("transact", { changes: [{ op: "create", ...file, content: "2" }] })).toStartWith(
       "one-byte.txt: written, 1 byte",
     );
     expect(await ok("create_file", { path: "other.txt", content: "12" })).toBe("other.txt: created, 2 bytes");
@@ -536,6 +536,25 @@ describe("links", () => {
     const changes = [{ op: "update", path: "links/l", ops: ops("dos", "two") }];
     expect(await ok("transact", { changes })).toContain(note);
     expect(text("links/real/a.txt")).toBe("one\ntwo\n");
+  });
+
+  test("a file that is created or written through a link is named", async () => {
+    const note = "[through a link: the file is links/real/a.txt]";
+    const write = { path: "links/l", content: "one\ntwo\n", overwrite: true };
+    const other = { ...write, content: "other\n" };
+    for (const file of [other, write, write, { ...other, dry_run: true }])
+      expect(await ok("create_file", file)).toContain(`\n${note}`);
+    expect(await ok("transact", { changes: [{ op: "create", ...other }] })).toContain(`\n${note}`);
+    expect(await ok("create_file", { ...write, path: "links/real/a.txt" })).not.toContain("link:");
+    const created = "[through a link: the file is links/real/new.txt]";
+    const add = v4a("*** Add File: links/folder/new.txt", "+new");
+    const made = { path: "links/folder/new.txt", content: "new\n" };
+    for (const isTrial of [true, false]) {
+      expect(await ok("create_file", { ...made, dry_run: isTrial })).toContain(`\n${created}`);
+      if (!isTrial) await ok("delete_file", { paths: ["links/real/new.txt"] });
+      expect(await ok("apply_patch", { patch: add, dry_run: isTrial })).toContain(`\n${created}`);
+      if (!isTrial) await ok("delete_file", { paths: ["links/real/new.txt"] });
+    }
   });
 
   test("a patch does not change the target of a link and move the link", async () => {

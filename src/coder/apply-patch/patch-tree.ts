@@ -278,9 +278,9 @@ class TreePatcher {
     const isReplacing = isFileAt(this.#tree, path);
     const create = () => this.#create(path, patched.bytes, { mode, expected });
     await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
-    const { text_notes: notes } = patched.form;
     // It has the line ends of the patch, so these are not worth a note.
-    const form = notes === undefined ? {} : { form: { text_notes: notes } };
+    const { text_notes: notes = [] } = withNotes(patched.form, notesOnLinks(this.#tree.jail, path));
+    const form = notes.length === 0 ? {} : { form: { text_notes: notes } };
     return {
       path,
       kind: "added",

@@ -24,19 +24,22 @@ export function isLinkAt(jail: Jail, path: string): boolean {
 export const isLinkToSomething = (jail: Jail, path: string): boolean =>
   linkedPath(jail, path) !== undefined && isLinkAt(jail, path);
 
+/** Options for a path at which nothing need be, as in a dry run. */
+type LinkOptions = Pick<NonNullable<Parameters<Jail["admit"]>[1]>, "mayBeMissing" | "parents">;
+
 /**
  * Returns the path from the base that links on a path lead to. Returns `undefined` for a path without links,
  * and if callers cannot name the target like that.
  */
-export function linkedPath(jail: Jail, path: string): string | undefined {
+export function linkedPath(jail: Jail, path: string, options: LinkOptions = {}): string | undefined {
   try {
     if (jail.plainPath(path) !== undefined) return undefined;
     let reported = 0;
-    using place = jail.admit(path, { onPath: () => reported++ });
+    using place = jail.admit(path, { ...options, onPath: () => reported++ });
     // Each `..` is reported too.
     const own = 1 + splitPath(path).names.filter((name) => name === "..").length;
     if (reported === own) return undefined;
-    using named = jail.admit(place.path === "" ? "." : place.path);
+    using named = jail.admit(place.path === "" ? "." : place.path, options);
     return named.path === place.path ? place.path : undefined;
   } catch (error) {
     if (error instanceof Refusal) return undefined;
@@ -44,8 +47,8 @@ export function linkedPath(jail: Jail, path: string): string | undefined {
   }
 }
 
-/** Returns a note on the file that an edit has changed, if its path leads there through a link. */
+/** Returns a note on the file that a call writes, if its path leads there through a link. */
 export function notesOnLinks(jail: Jail, path: string): string[] {
-  const linked = linkedPath(jail, path);
+  const linked = linkedPath(jail, path, { mayBeMissing: true, parents: true });
   return linked === undefined ? [] : [`through a link: the file is ${renderPath(linked)}`];
 }

@@ -118,7 +118,6 @@ export interface ChangeResult extends ShownFields {
   readonly dangling?: boolean;
   readonly revision?: string;
   readonly mode?: string;
-  readonly unchanged?: boolean;
 }
 
 /**

@@ -1,12 +1,11 @@
 /** Renders several changes that were made as one, or would be, for a model. */
 
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
-import { renderEncoding } from "../create-file/content-encoding.ts";
-import { nameWriting } from "../create-file.ts";
+import { renderWritten } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
 import { describeLostTarget } from "../fields/links.ts";
 import { describeReplaced } from "../fields/two-paths.ts";
-import { countBytes, noteBlanks, renderPath } from "../render/entry-text.ts";
+import { renderPath } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
 
@@ -58,10 +57,7 @@ function renderResult(result: CommittedResult, sent?: SentChange): string {
   const { op, path = "", from, to, applied = 0, new_line_count = 0 } = result;
   switch (op) {
     case "create":
-      return [
-        `${renderPath(path)}: ${nameWriting(sent ?? {})}, ${countBytes(result.bytes_written ?? 0)}${renderEncoding(result.encoding, sent)}${noteBlanks(path)}`,
-        ...(result.text_notes ?? []).map((note) => `[${note}]`),
-      ].join("\n");
+      return renderWritten({ bytes_written: 0, ...result, path }, sent);
     case "update":
       return renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],

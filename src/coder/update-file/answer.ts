@@ -33,6 +33,8 @@ export interface ShownFields {
   readonly text_notes?: readonly string[];
   /** Advice on replacements that probably did not do what was meant. */
   readonly hints?: readonly string[];
+  /** Whether the file had the content already. */
+  readonly unchanged?: boolean;
 }
 
 /** A file that was edited. */

@@ -126,7 +126,8 @@ export async function editFile(
     const links = context.profile.names_links ? notesOnLinks(context.tree.jail, path) : [];
     const showing = { path, bodies, trace, endsInReturns, encoding, hints, losses };
     const shown = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
-    const noted = withNotes(shown, links);
+    const isUnchanged = context.profile.skips_equal_writes && file.isEqual(after);
+    const noted = { ...withNotes(shown, links), ...(isUnchanged && { unchanged: true as const }) };
     const fields =
       stale.note === undefined ? noted : { ...noted, hints: [stale.note, ...(noted.hints ?? [])] };
     const edit = {

@@ -17,6 +17,7 @@ interface EditResult {
   readonly line_ends_changed?: boolean;
   readonly text_notes?: readonly string[];
   readonly hints?: readonly string[];
+  readonly unchanged?: boolean;
 }
 
 /** The fields of a sent op that its text depends on. */
@@ -41,7 +42,7 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
   return [
-    `${renderPath(path)}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}, ${count} ${count === 1 ? "line" : "lines"} now`,
+    `${renderPath(path)}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}${renderUnchanged(result)}, ${count} ${count === 1 ? "line" : "lines"} now`,
     ...renderEchoes(echoes),
     ...(result.after ? renderWhole(result.after) : []),
     ...(diff === "" ? [] : [diff.replace(/\n$/, "")]),
@@ -88,6 +89,12 @@ function renderCounts(echoes: readonly WireEcho[]): string {
     count === undefined || count === 1 ? [] : [`ops[${op}] replaced ${renderCount(count)}`],
   );
   return said.length === 0 ? "" : ` (${said.join(", ")})`;
+}
+
+/** Says that nothing was changed, unless the counts of replacements do. */
+function renderUnchanged({ unchanged: isUnchanged, echoes = [] }: EditResult): string {
+  const isSaid = echoes.length > 0 && echoes.every(({ total_replacements: count }) => count === 0);
+  return isUnchanged && !isSaid ? ", which changed nothing" : "";
 }
 
 function renderCount(count: number): string {

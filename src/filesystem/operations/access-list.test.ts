@@ -60,7 +60,7 @@ describe.each(backends)("%s", (backend) => {
     yield Buffer.from(words);
   }
 
-  const verbs: Record<string, (bench: FilesFixture, mode?: number) => Promise<void>> = {
+  const verbs: Record<string, (bench: FilesFixture, mode?: number) => Promise<unknown>> = {
     update: ({ files, call }) => files.update("f", () => Buffer.from("new"), call),
     create: ({ files, call }, mode = 0o660) =>
       files.create("f", Buffer.from("new"), { mode, overwrite: true, parents: false }, call),

@@ -1,7 +1,7 @@
 import { refuse } from "../../base/errors.ts";
 import { type DeferredClose, holdForDeferredClose } from "../disk/deferred-close.ts";
 import type { Requester } from "../disk/mutation.ts";
-import { readAtMost } from "../files/read.ts";
+import { readAtMost, readFromStart } from "../files/read.ts";
 import { ScratchBuffer } from "../files/scratch-buffer.ts";
 import type { FilesConfig } from "../files/types.ts";
 import { errnoOf, refusalOfErrno } from "../jail/errno.ts";
@@ -21,6 +21,8 @@ export interface CreationOptions {
   readonly parents: boolean;
   /** Whether to check everything and write nothing. Default: false. */
   readonly dryRun?: boolean;
+  /** Whether to leave a file alone that has the content and the mode already. Default: false. */
+  readonly skipsEqual?: boolean;
 }
 
 export interface Creation extends CreationOptions {
@@ -34,16 +36,16 @@ export interface Creation extends CreationOptions {
 
 /**
  * Creates a file with this content and exactly this mode, or with `overwrite` replaces one, in a single step.
- * If it throws, nothing was created, replaced or left over.
+ * If it throws, nothing was created, replaced or left over. Returns false if it left an equal file alone.
  */
 export async function createFileAt(
   tree: WritableTree,
   { content, mode, ...options }: Creation,
   requester: Requester,
-): Promise<void> {
+): Promise<boolean> {
   requireContentSize(options.path, content, tree.config);
   using creation = await FileCreation.begin(tree, options, requester);
-  await creation.write(content, mode);
+  return await creation.write(content, mode);
 }
 
 /**
@@ -108,27 +110,45 @@ export class FileCreation implements Disposable {
     }
   }
 
-  /** Writes the file. Throws a refusal. */
-  async write(content: Buffer, mode: number | undefined): Promise<void> {
+  /** Writes the file. Returns false if it leaves an equal file alone. Throws a refusal. */
+  async write(content: Buffer, mode: number | undefined): Promise<boolean> {
     const { path, overwrite, expectedRevision: expected, dryRun } = this.#options;
     const place = this.#place;
     requireContentSize(path, content, this.#tree.config);
-    if (dryRun) return;
+    if (this.#options.skipsEqual && this.#isEqual(content, mode)) return false;
+    if (dryRun) return true;
     const file = { kind: "file", content: [content] } as const;
     try {
       if (place.stats === undefined) {
         const made = { ...file, mode: mode ?? 0o666 & ~process.umask() };
         const mayReplace = overwrite && expected === undefined;
         await this.#tree.place({ place, made, mayReplace }, this.#requester);
-        return;
+        return true;
       }
       const held = this.#held;
       const kept = metadataToKeep(place, held);
       const made = { ...file, ...kept, mode: mode ?? kept.mode };
       const replaced = expected === undefined ? undefined : fileOfRevision({ path, expected });
       await this.#tree.exchange({ place, made, held, expected: replaced }, this.#requester);
+      return true;
     } catch (error) {
       throw refusalOfErrno(error, path);
+    }
+  }
+
+  /** Returns whether the file to be replaced has the content and the mode already. */
+  #isEqual(content: Buffer, mode: number | undefined): boolean {
+    const { stats, content: planned } = this.#place;
+    if (!stats?.isFile() || stats.size !== content.length) return false;
+    // A new file would lose the special bits.
+    if ((stats.mode & 0o7777) !== (mode ?? stats.mode & 0o777)) return false;
+    if (planned !== undefined) return Buffer.concat(planned).equals(content);
+    if (this.#held === undefined) return false;
+    try {
+      return readFromStart(this.#held.descriptor, content.length)?.equals(content) === true;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return false;
     }
   }
 

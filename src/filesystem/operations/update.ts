@@ -70,11 +70,15 @@ export class FileEdit implements AsyncDisposable {
     return place.content === undefined ? place.path : undefined;
   }
 
+  /** Returns whether the file has a content already, which is then not written. */
+  isEqual(after: Content): boolean {
+    return isSameContent(this.#opened!.file.content, after);
+  }
+
   /** Returns the facts about the file that a new content does not take over. */
   lossesBy(after: Content): EditLosses {
-    const { place, file } = this.#opened!;
-    const { nlink, mode } = place.stats!;
-    const isLossless = (nlink === 1 && (mode & 0o6000) === 0) || isSameContent(file.content, after);
+    const { nlink, mode } = this.#opened!.place.stats!;
+    const isLossless = (nlink === 1 && (mode & 0o6000) === 0) || this.isEqual(after);
     return isLossless ? { otherNames: 0, setIds: 0 } : { otherNames: nlink - 1, setIds: mode & 0o6000 };
   }
 
@@ -93,7 +97,7 @@ export class FileEdit implements AsyncDisposable {
     const tree = this.#tree;
     const { place, file } = this.#opened!;
     requireUpdatedSize(this.#path, after, tree.config);
-    if (isSameContent(file.content, after)) return true;
+    if (this.isEqual(after)) return true;
     if (tree.isPlanned || dryRun) requireWritableFolder(place.folder, this.#path);
     if (dryRun) return true;
     const made = { kind: "file", content: after, ...metadataToKeep(place, file.held) } as const;
