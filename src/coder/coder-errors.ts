@@ -55,9 +55,9 @@ export const refuseCoder = {
     ),
 
   /** Refuses a change of a folder as a whole, which a listing shows with what is denied in it. */
-  holdsDenied: ({ reason, message, path = "", details }: Refusal, plain: string): Refusal =>
+  holdsDenied: ({ message, path = "", details }: Refusal, plain: string): Refusal =>
     new Refusal(
-      reason,
+      "denied-by-rule",
       `${message.slice(0, -plain.length)}${quoteShort(path)} holds something that the deny rules let no call touch, so it cannot be deleted, moved or copied as a whole. Name what lies beside that by its own path.`,
       path,
       { ...(details && { details }) },

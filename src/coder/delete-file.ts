@@ -193,10 +193,11 @@ interface RemovedPath extends Removed {
   readonly undo?: string;
 }
 
-/** Returns what is likely meant by a path with the form of a glob, or of a folder. */
+/** Returns what is likely meant by a path with the form of a glob, of a folder, or of undecodable bytes. */
 function explainAbsent(path: string): string {
   if (/[*?[{]/.test(path))
     return " (a path and not a glob; a search with include_globs lists the paths that match)";
+  if (path.includes("\ufffd")) return " (if its name is not UTF-8, only its folder can be deleted)";
   return path.endsWith("/") ? ' (with "/" at its end it is a folder)' : "";
 }
 

@@ -103,7 +103,7 @@ describe.each(layouts)("$name", ({ prefix }) => {
           const { code, message, reason } = errorOf(outcome);
           expect([code, reason]).toEqual(["C211", "denied"]);
           expect(message).toEndWith(
-            `matches the deny rule ${glob}; such names are not read, whether they exist or not.`,
+            `matches the deny rule ${glob}; no call reads or changes such names, whether they exist or not.`,
           );
           expect(message).toContain(JSON.stringify(`${prefix}${path}`));
         },

@@ -34,7 +34,7 @@ export const coderCodes: Readonly<Record<Reason, string>> = {
 
 /**
  * The closed list of values of `reason`. Missing and denied paths share one, except in an error that names
- * the deny rule, which follows from the path alone.
+ * the deny rule, which follows from the path alone, and in one about a folder that the call sees.
  */
 const wireReasons = {
   "bad-input": "invalid_argument",
@@ -74,7 +74,7 @@ export const EntryError = Named("EntryError", {
 /** The meaning of each code to a caller, as the error page shows it. */
 export const coderMeanings: Readonly<Record<string, string>> = {
   C210: "Bad input: malformed payload, unknown field (with `unknown_fields: refuse`), illegal line numbers, overlapping ops, bad pattern, glob or mode, absolute path, not a regular file or not a folder.",
-  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart; but the profile `agent` names the glob that a path matches as it was sent, whether it exists or not, and gives `denied` as the reason.",
+  C211: "Not found, or denied by a glob. One wording for both, so that nobody can tell them apart; but the profile `agent` names the glob that a path matches as it was sent, whether it exists or not, or the folder that holds something denied, and gives `denied` as the reason.",
   C213: "Larger than `max_read_bytes`, `max_write_bytes` or what one message on the bus can carry.",
   C215: "The path leaves `base_path`, lexically or through a symlink; or a symlink in it dangles or loops.",
   C216: "An I/O error below (permission, folder not empty, disk full), or the call ran out of time or was cancelled.",

@@ -354,7 +354,7 @@ describe("a path where nothing is", () => {
     expect(await errorOf("alias")).toBe(plain);
     expect(await errorOf("nowhere")).toBe(plain);
     expect(await errorOf("secret/util.ts")).toBe(
-      'C211 denied: "secret/util.ts" matches the deny rule secret/**; such names are not read, whether they exist or not.',
+      'C211 denied: "secret/util.ts" matches the deny rule secret/**; no call reads or changes such names, whether they exist or not.',
     );
   });
 

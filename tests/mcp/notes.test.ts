@@ -242,9 +242,9 @@ describe("an error leads to the call that works", () => {
     [
       "delete_file",
       { paths: ["holds"], recursive: true },
-      'C211 no_such_path: "holds" holds something that the deny rules let no call touch, so it cannot be deleted, moved or copied as a whole. Name what lies beside that by its own path.',
+      'C211 denied: "holds" holds something that the deny rules let no call touch, so it cannot be deleted, moved or copied as a whole. Name what lies beside that by its own path.',
     ],
-    ["move", { files: [{ from: "holds", to: "held" }] }, 'C211 no_such_path: "holds" holds something'],
+    ["move", { files: [{ from: "holds", to: "held" }] }, 'C211 denied: "holds" holds something'],
     ["apply_patch", { patch: "" }, "`patch` is missing or empty. Send the text of the patch."],
     ["apply_patch", {}, "Send the text of the patch."],
     [
@@ -252,7 +252,7 @@ describe("an error leads to the call that works", () => {
       { path: "a.txt", ops: [{ op: "str_replace", old_str: "O", new_str: "x" }] },
       'most like it is line 1 (50%), and it differs in upper and lower case. Line 1 is "one", and old_str has "O".',
     ],
-    ["copy", { files: [{ from: "holds", to: "held" }] }, 'C211 no_such_path: "holds" holds something'],
+    ["copy", { files: [{ from: "holds", to: "held" }] }, 'C211 denied: "holds" holds something'],
     ["read_file", { path: "a.txt/below" }, " a.txt is a file, so nothing is below it."],
     ["create_file", { path: "a.txt/b/c", content: "" }, " a.txt is a file, so nothing is below it."],
     ["read_file", { path: "lib\\deep\\x.txt" }, " Did you mean lib/deep/x.txt?"],

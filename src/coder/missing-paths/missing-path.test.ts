@@ -42,6 +42,25 @@ test("a file that a call created again, and another program deleted, is not that
   );
 });
 
+test("a name that is not UTF-8 is not said to be gone, but to be out of reach", async () => {
+  const { fixture, call, text } = open();
+  await using _ = fixture;
+  const name = Buffer.concat([Buffer.from(fixture.at("d/a")), Buffer.from([0xff])]);
+  const make = () => {
+    mkdirSync(fixture.at("d"));
+    writeFileSync(name, "");
+  };
+  make();
+  await call("coder::delete-file", { paths: ["d"], recursive: true });
+  make();
+  await expect(call("coder::read-file", { path: "d/a\ufffd" })).rejects.toThrow(
+    "is not found, or the configuration denies it. If its name is not UTF-8, no call can name it: move, copy or delete its folder,",
+  );
+  expect(await text("coder::delete-file", { paths: ["d/a\ufffd"] })).toBe(
+    "d/a\ufffd: was not there (if its name is not UTF-8, only its folder can be deleted)",
+  );
+});
+
 test("the advice is an undo of that path alone, and only if it does not conflict", async () => {
   const { fixture, create, fateOf, call, text } = open();
   await using _ = fixture;

@@ -94,12 +94,21 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
       .flatMap((one) => sendable(one, knowledge.jail) ?? [])
       .slice(0, most);
     const question = names.length === 0 ? [] : [`Did you mean ${names.map(renderName).join(" or ")}?`];
-    return [...(sentence === undefined ? [] : [sentence]), ...question, ...sayDifference(names, sent)];
+    return [
+      ...(sentence === undefined ? [] : [sentence]),
+      ...question,
+      ...sayDifference(names, sent),
+      ...(path.includes("\ufffd") ? [undecodable] : []),
+    ];
   } catch {
     // The error is useful without them.
     return [];
   }
 }
+
+/** The advice on a name with U+FFFD, which listings show for bytes that are not UTF-8. */
+const undecodable =
+  "If its name is not UTF-8, no call can name it: move, copy or delete its folder, or ask the user to rename it.";
 
 /** Returns the paths in the roots that have an entry at a path without a root, the writable ones first. */
 function pathsInRoots(path: string, jail: Jail): string[] {
@@ -224,7 +233,9 @@ function takenAway(record: JournalRecord): readonly ChangedPath[] {
   let gone = goneIn.get(record);
   if (gone === undefined) {
     const changed = runAtOnce(changedPaths(record.steps));
-    gone = changed.filter(({ change }) => change === "deleted" || change === "moved");
+    // A name that is not UTF-8 may be another one in each record.
+    const isKnown = ({ path, unavailable }: ChangedPath) => !(unavailable && path.includes("\ufffd"));
+    gone = changed.filter((one) => (one.change === "deleted" || one.change === "moved") && isKnown(one));
     goneIn.set(record, gone);
   }
   return gone;

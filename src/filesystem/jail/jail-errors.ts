@@ -6,7 +6,7 @@ export const refuseJailed = {
   denied: (path: string, glob: string): Refusal =>
     new Refusal(
       "denied-by-rule",
-      `${quoteShort(path)} matches the deny rule ${/[\p{C}\s"]/u.test(glob) ? quoteShort(glob) : glob}; such names are not read, whether they exist or not.`,
+      `${quoteShort(path)} matches the deny rule ${/[\p{C}\s"]/u.test(glob) ? quoteShort(glob) : glob}; no call reads or changes such names, whether they exist or not.`,
       path,
     ),
 
