@@ -211,7 +211,11 @@ const forUser = (text: string): string =>
     .replaceAll(/\b(A|a)sk the user to (\w)/g, (_, a: string, letter: string) =>
       a === "A" ? letter.toUpperCase() : letter,
     )
-    .replace(/\bSend `seq` (\d+)(?= to undo that one\.)/, "Run `coder undo $1` with the same options");
+    .replace(/\bSend `seq` (\d+)(?= to undo that one\.)/, "Run `coder undo $1` with the same options")
+    .replaceAll("coder::checkpoints", "`coder checkpoints`")
+    .replaceAll(/\bcoder::undo (?:\{"seq":(\d+)\}|(\{[^}]*\}))/g, (_, seq?: string, json?: string) =>
+      seq === undefined ? `\`coder undo '${json}'\`` : `\`coder undo ${seq}\``,
+    );
 
 /** Escapes characters that control a terminal like JSON does, since files may contain any. */
 const forTerminal = (text: string): string =>

@@ -165,6 +165,9 @@ test("a session is told of the checkpoints of others when it begins, and by info
   expect((await one.call("coder::info")).journal).toEqual({ enabled: true });
   expect((await other.call("coder::info")).journal).toEqual({ enabled: true, others: 2 });
   expect(await other.text("coder::info")).toContain("takes changes back; 2 checkpoints of others");
+  expect(await other.text("coder::checkpoints", { path: "z", by: "me" })).toBe(
+    "Nothing is recorded by you at z.",
+  );
   const text = await other.text("coder::checkpoints", { limit: 1 });
   expect(text).toMatch(/^#2 {2}[\d: -]+ {2}coder::create-file {2}by anna 1\.0 \(session aaaaaaaa\)\n/);
 });

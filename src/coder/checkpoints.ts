@@ -175,12 +175,12 @@ export const checkpoints = defineCoderFunction({
       ...(isElsewhere && { recorded_elsewhere: true as const }),
     };
   },
-  render: (answer, { sentence }) => {
+  render: (answer, { sentence }, sent) => {
     const { checkpoints: found, next_before_seq: next, dropped_before: dropped } = answer;
     const none = answer.recorded_elsewhere
       ? `Nothing is recorded here. ${elsewhere}`
       : dropped === undefined
-        ? "Nothing is recorded."
+        ? nothingRecorded(sent)
         : "No such checkpoint is kept.";
     return [
       ...(found.length === 0 ? [none] : found.map((checkpoint) => renderCheckpoint(checkpoint, sentence))),
@@ -189,6 +189,13 @@ export const checkpoints = defineCoderFunction({
     ].join("\n");
   },
 });
+
+/** Says that nothing is recorded of what a request selects. */
+function nothingRecorded({ path, by, before_seq: before }: Partial<Static<typeof request>>): string {
+  const author = by === undefined ? "" : ` by ${by === "me" ? "you" : by}`;
+  const place = path ? ` at ${renderName(path)}` : "";
+  return `Nothing is recorded${author}${place}${before ? ` before #${before}` : ""}.`;
+}
 
 /** The advice to a caller whose changes another worker may have recorded. */
 const elsewhere =

@@ -124,6 +124,12 @@ describe.each(defaultSubjects)("coder call of the %s", (subject) => {
       expect(await inEngine("undo")).toContain("Run `coder undo 1` with the same options to undo that one.");
       expect(await inEngine("undo", "1")).toContain("Undone; `coder undo 2` takes this undo back.");
       expect(await inEngine("undo", "2")).toContain("Undone; `coder undo 3` takes this undo back.");
+      expect(await inEngine("undo", "9")).toContain("List what can be undone with `coder checkpoints`.");
+      expect(await inEngine("checkpoints", "none")).toBe("Nothing is recorded at none.\n");
+      await inEngine("call", "delete-file", '{"paths":["b.txt"]}');
+      expect(await inEngine("call", "read-file", '{"path":"b.txt"}')).toContain(
+        "It was deleted by #4; `coder undo 4` brings it back.",
+      );
     } finally {
       worker.child.kill("SIGTERM");
       await worker.exited;

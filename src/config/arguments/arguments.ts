@@ -4,7 +4,7 @@ import { defaultUrl, type WorkerName, workerNames } from "../../base/about.ts";
 import { type LogLevel, logLevels, originOf } from "../../base/log/log.ts";
 import { maxSimilar } from "../../base/similar-name.ts";
 import type { Mode } from "../source.ts";
-import { expandAlias } from "./aliases.ts";
+import { expandAlias, tooManyWords } from "./aliases.ts";
 import { type Conflict, type FlagName, flagNames, flags, renderFlag } from "./flags.ts";
 import { type HttpAddress, parseHttpAddress } from "./http-address.ts";
 import { UnknownCommand, UsageError } from "./usage-error.ts";
@@ -565,10 +565,7 @@ function parseCall(line: CommandLine, worker: WorkerName): CallWords {
     throw new UsageError(
       `call needs the name of a function, such as ${sample[worker]}; see ${program} --help`,
     );
-  if (extra !== undefined)
-    throw new UsageError(
-      `call takes one payload; ${JSON.stringify(extra)} is one argument too many (quote the JSON)`,
-    );
+  if (extra !== undefined) throw tooManyWords("call", extra);
   const url = callUrl(line);
   return {
     function: fullId(id, worker),
