@@ -3,15 +3,22 @@ import { isSameAuthor } from "../base/author.ts";
 import { Refusal } from "../base/errors.ts";
 import { UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Plan } from "../filesystem/disk/steps.ts";
+import { ancestorsOf } from "../filesystem/jail/backend.ts";
 import { unservedRoots } from "../filesystem/jail/roots.ts";
 import { LaterRecords } from "../filesystem/journal/later-records.ts";
-import { contentOf, type JournalRecord, readRecords, stepsOf } from "../filesystem/journal/read-record.ts";
+import {
+  contentOf,
+  type JournalRecord,
+  type RecordedStep,
+  readRecords,
+  stepsOf,
+} from "../filesystem/journal/read-record.ts";
 import { StepsByPath } from "../filesystem/journal/step-effects.ts";
 import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
 import { describeAuthor } from "./checkpoints/authors.ts";
 import { baseTree } from "./checkpoints/base-tree.ts";
-import { endsOf, isShown, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
+import { endsOf, isShown, plainPath, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -147,14 +154,13 @@ async function undoChosen(
   });
   const plan = async (): Promise<Plan<UndoOutcome>> => {
     const tree = baseTree(context);
-    const content: Parameters<typeof undoRecords>[0]["content"] = (step, kept) =>
-      contentOf(journal, step, kept, pause);
     const outcome = await undoRecords({
       tree: new Restoration(tree, context),
       records,
       selects,
+      isNeeded: removesFolderAbove(paths, context.jail),
       force,
-      content,
+      content: (step, kept) => contentOf(journal, step, kept, pause),
       later,
       goneRoots: unservedRoots(context.jail),
       pause,
@@ -178,6 +184,13 @@ async function undoChosen(
     ...(transaction !== undefined && { transaction }),
     ...(unrecorded > 0 && { unrecorded }),
   };
+}
+
+/** Returns a test for the steps that removed a folder above one of the paths. */
+function removesFolderAbove(paths: readonly string[] = [], jail: CoderContext["jail"]) {
+  const above = new Set(paths.flatMap((path) => ancestorsOf(plainPath(path, jail))));
+  return ({ kind, path, before }: RecordedStep): boolean =>
+    kind === "remove" && before.state.kind === "dir" && above.has(path) && isShown({ path }, jail);
 }
 
 /** Maximum checkpoints that the label of an undo names. */
@@ -271,7 +284,8 @@ async function goneOf(
   const record = records.find((one) => one.seq === seq);
   const steps = record === undefined ? [] : await stepsOf(record, selects, pause);
   const gone: GoneChange[] = [];
-  const byPath = await StepsByPath.of(steps, pause);
+  const byPath = new StepsByPath();
+  await byPath.add(steps, pause);
   for (const path of byPath.paths) {
     const one = goneAt(path, byPath.stepsAt(path), later);
     // One of several checkpoints may have left what an older one of them takes back.

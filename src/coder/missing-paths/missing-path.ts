@@ -243,18 +243,14 @@ function takenAway(record: JournalRecord): readonly ChangedPath[] {
 
 const removedIn = new WeakMap<JournalRecord, ReadonlySet<string>>();
 
-/** Returns the paths of all entries that a record deleted, also those in a folder. */
+/** Returns the paths of all entries that a record deleted. */
 function removedBy(record: JournalRecord): ReadonlySet<string> {
-  let removed = removedIn.get(record);
-  if (removed === undefined) {
-    const deleted = new Set(
-      takenAway(record).flatMap(({ path, change }) => (change === "deleted" ? path : [])),
-    );
-    for (const { path, before } of record.steps)
-      if (deleted.has(path)) for (const [name] of before.inside ?? []) deleted.add(`${path}/${name}`);
-    removed = deleted;
-    removedIn.set(record, removed);
-  }
+  const known = removedIn.get(record);
+  if (known !== undefined) return known;
+  const removed = new Set(
+    takenAway(record).flatMap(({ path, change }) => (change === "deleted" ? path : [])),
+  );
+  removedIn.set(record, removed);
   return removed;
 }
 

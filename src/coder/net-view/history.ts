@@ -76,7 +76,6 @@ async function statesLeftBy(
   };
   for (const { seq, steps } of records)
     for (const { path, from, after } of steps.toReversed()) {
-      for (const [below, state] of after.inside ?? []) add(`${path}/${below}`, state, seq);
       add(path, after.state, seq);
       if (from !== undefined) add(from, { kind: "absent" }, seq);
       await pause();

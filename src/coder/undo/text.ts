@@ -76,12 +76,18 @@ function renderConflict({ path, seq, by, unrecorded: isUnrecordedCall, ...rest }
   const cause = by === undefined ? unknown : `#${by}`;
   if (isLinkNow(rest))
     return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is a link now`;
+  if (isWithoutFolder(rest))
+    return `conflict: ${renderName(path)} cannot be restored as before #${seq}: its folder is not there`;
   return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderHolding(rest)}${renderOutcome(rest)}`;
 }
 
 /** Returns whether a link has taken the place of a folder above a path. */
 const isLinkNow = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
   stays === true && expected === "dir" && found === "symlink";
+
+/** Returns whether there is no folder to restore a removed entry into. */
+const isWithoutFolder = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
+  stays === true && expected === "absent" && found === "absent";
 
 const renderHolding = ({ holds }: Pick<ConflictFields, "holds">): string =>
   holds === undefined ? "" : `; ${renderName(holds)} is in it`;
@@ -120,16 +126,18 @@ function firstUndoing(conflicts: readonly ConflictFields[]): string {
 function adviceOnForce(conflicts: readonly ConflictFields[]): string {
   const staying = conflicts.filter(({ stays }) => stays);
   if (staying.length === 0) return "send force to undo over conflicts";
-  const [there, gone] = [true, false].map((isThere) => [
-    ...new Set(
-      staying.filter(({ found }) => (found !== "absent") === isThere).map(({ path, holds }) => holds ?? path),
-    ),
-  ]);
+  const pathsOf = (some: readonly ConflictFields[]) => [
+    ...new Set(some.map(({ path, holds }) => holds ?? path)),
+  ];
+  const there = pathsOf(staying.filter(({ found }) => found !== "absent"));
+  const homeless = pathsOf(staying.filter(isWithoutFolder));
+  const gone = pathsOf(staying.filter((one) => one.found === "absent" && !isWithoutFolder(one)));
   const named = (paths: readonly string[]) =>
     `${paths.slice(0, maxNamed).map(renderName).join(", ")}${paths.length > maxNamed ? " and others" : ""}`;
   const steps = [
-    ...(there!.length === 0 ? [] : [`move away ${named(there!)}`]),
-    ...(gone!.length === 0 ? [] : [`bring back ${named(gone!)} or its folder`]),
+    ...(there.length === 0 ? [] : [`move away ${named(there)}`]),
+    ...(gone.length === 0 ? [] : [`bring back ${named(gone)} or its folder`]),
+    ...(homeless.length === 0 ? [] : [`bring back the folder of ${named(homeless)}`]),
   ];
   const isAll = staying.length === conflicts.length;
   const after = isAll ? "undo again: force leaves that as it is" : "send force to undo over the others";

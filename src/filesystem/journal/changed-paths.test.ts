@@ -14,7 +14,7 @@ const states = {
 function stepsOf(...steps: string[]): RecordedStep[] {
   return steps.map((text, at) => {
     const [kind, path, one, other] = text.split(" ") as [RecordedStep["kind"], string, string?, string?];
-    const common = { at, kind, seq: 1, segment: 1, record: "", contentsAt: 0, bytes: 0 };
+    const common = { at, kind, seq: 1, segment: 1, record: "", contentsAt: 0, part: 0, bytes: 0 };
     const between = (before: RecordedState, after: RecordedState) => ({
       ...common,
       before: { state: before },

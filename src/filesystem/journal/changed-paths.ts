@@ -1,4 +1,5 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { ancestorsOf } from "../jail/backend.ts";
 import type { RecordedState } from "./frame.ts";
 import type { RecordedStep } from "./read-record.ts";
 
@@ -42,6 +43,8 @@ class TrackedPaths {
   readonly #before = new Map<string, RecordedState["kind"]>();
   /** `undefined` for a path at which nothing is. */
   readonly #held = new Map<string, Held | undefined>();
+  /** The folders above all these paths. */
+  readonly #folders = new Set<string>();
   readonly #lost = new Set<string>();
 
   follow(step: RecordedStep): void {
@@ -49,12 +52,12 @@ class TrackedPaths {
     this.#meet(path, unavailable === undefined ? step.before.state.kind : "other");
     if (unavailable !== undefined) this.#lost.add(path);
     if (kind !== "rename" || from === undefined) {
-      this.#held.set(path, heldAfter(step, this.#held.get(path)));
+      this.#hold(path, heldAfter(step, this.#held.get(path)));
       return;
     }
     this.#meet(from, "other");
     this.#move(from, path);
-    if (step.after.state.kind !== "dir") return;
+    if (step.after.state.kind !== "dir" || !this.#folders.has(from)) return;
     for (const [inside, held] of [...this.#held])
       if (held !== undefined && inside.startsWith(`${from}/`))
         this.#move(inside, path + inside.slice(from.length));
@@ -91,7 +94,15 @@ class TrackedPaths {
       this.#before.set(path, "absent");
       if (origin !== undefined) this.#before.set(origin, kind);
     }
-    this.#held.set(path, kind === "absent" ? undefined : { origin });
+    this.#hold(path, kind === "absent" ? undefined : { origin });
+  }
+
+  #hold(path: string, held: Held | undefined): void {
+    this.#held.set(path, held);
+    for (const folder of ancestorsOf(path).reverse()) {
+      if (this.#folders.has(folder)) break;
+      this.#folders.add(folder);
+    }
   }
 
   /** Returns the path before the call of what a path has that no step has named; `undefined` if it is new. */
@@ -106,8 +117,8 @@ class TrackedPaths {
   #move(from: string, path: string): void {
     if (!this.#before.has(path)) this.#before.set(path, "absent");
     if (this.#lost.delete(from)) this.#lost.add(path);
-    this.#held.set(path, this.#held.get(from));
-    this.#held.set(from, undefined);
+    this.#hold(path, this.#held.get(from));
+    this.#hold(from, undefined);
   }
 }
 

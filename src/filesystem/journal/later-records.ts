@@ -1,8 +1,16 @@
+import { ancestorsOf } from "../jail/backend.ts";
 import type { RecordedState } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
-import type { JournalRecord, RecordedStep } from "./read-record.ts";
+import { type JournalRecord, type RecordedStep, stepsOf } from "./read-record.ts";
 import type { TreeState } from "./restored-tree.ts";
-import { effectAt, type LaterEffect, type LaterHistory, netEffectAt, pastOf } from "./step-effects.ts";
+import {
+  effectAt,
+  type LaterEffect,
+  type LaterHistory,
+  netEffectAt,
+  pastOf,
+  StepsByPath,
+} from "./step-effects.ts";
 
 export interface LaterRecordsOptions {
   /** The number of the oldest checkpoint that is undone: only records after it count. */
@@ -20,27 +28,14 @@ export interface LaterRecordsOptions {
   readonly pause: () => Promise<void>;
 }
 
-/** A step, and its rank: later ones have higher ranks. */
-interface RankedStep {
-  readonly step: RecordedStep;
-  readonly rank: number;
-  /** Whether an undo made it. */
-  readonly isUndo: boolean;
-}
-
 /** The records after those of an undo, by path. */
 export class LaterRecords {
-  /** The last step at each path that begins or ends there. */
-  readonly #lastAt = new Map<string, RankedStep>();
-  /** The steps at each path, the newest first. */
-  readonly #stepsAt = new Map<string, RecordedStep[]>();
+  readonly #steps = new StepsByPath();
+  /** The numbers of the records that undos have made. */
+  readonly #undos = new Set<number>();
   /** The last step that has left something in each folder. */
   readonly #lastInside = new Map<string, RecordedStep>();
-  /** All steps that begin or end at each path, the newest first. */
-  readonly #endsAt = new Map<string, RankedStep[]>();
   readonly #isCut: boolean;
-  /** The states that a step has left in a folder, by their paths from the base. */
-  readonly #inside = new WeakMap<RecordedStep, ReadonlyMap<string, RecordedStep["after"]["state"]>>();
 
   /** Returns whether a call without a record changed something at a path after a step. */
   readonly isUnrecorded: (path: string, step: RecordedStep) => boolean;
@@ -57,27 +52,27 @@ export class LaterRecords {
   ): Promise<LaterRecords> {
     const { after, isShown, pause } = options;
     const later = new LaterRecords(options);
-    let rank = 0;
-    for (const record of newestFirst) {
-      if (record.seq <= after) break;
-      for (const step of record.steps.toReversed()) {
-        if (isShown(step)) later.#add({ step, rank: rank--, isUndo: record.function_id === "coder::undo" });
-        await pause();
-      }
+    const end = newestFirst.findIndex(({ seq }) => seq <= after);
+    const records = (end === -1 ? newestFirst : newestFirst.slice(0, end)).toReversed();
+    const shown: RecordedStep[][] = [];
+    for (const record of records) {
+      if (record.function_id === "coder::undo") later.#undos.add(record.seq);
+      const steps = await stepsOf(record, isShown, pause);
+      await later.#steps.add(steps, pause);
+      shown.push(steps);
     }
+    for (const steps of shown) await later.#addInside(steps, pause);
     return later;
   }
 
-  #add(ranked: RankedStep): void {
-    const { step } = ranked;
-    const { path, from = path } = step;
-    if (!this.#lastAt.has(path) && step.after.state.kind !== "absent")
-      for (const folder of [...withOuter(path)].slice(1))
-        if (!this.#lastInside.has(folder)) this.#lastInside.set(folder, step);
-    addTo(this.#stepsAt, path, step);
-    for (const end of new Set([path, from])) {
-      if (!this.#lastAt.has(end)) this.#lastAt.set(end, ranked);
-      addTo(this.#endsAt, end, ranked);
+  /** Adds steps, in order, to the last ones in the folders above them. */
+  async #addInside(steps: readonly RecordedStep[], pause: () => Promise<void>): Promise<void> {
+    for (const step of steps) {
+      const { path, after } = step;
+      const isLast = this.#steps.lastEndingAt(path) === step;
+      if (isLast && after.state.kind !== "absent")
+        for (const folder of ancestorsOf(path)) this.#lastInside.set(folder, step);
+      await pause();
     }
   }
 
@@ -92,24 +87,20 @@ export class LaterRecords {
     seq: number,
   ): number | undefined {
     if (this.#metOther(path, expected, seq)) return undefined;
-    let last: RankedStep | undefined;
-    for (const at of withOuter(path)) {
-      const one = this.#lastAt.get(at);
-      if (one !== undefined && (last === undefined || one.rank > last.rank)) last = one;
-    }
-    if (last === undefined || last.step.seq <= seq) return undefined;
-    if (!this.#hasLeft(last.step, path, found)) return undefined;
+    const last = this.#steps.lastAt(path);
+    if (last === undefined || last.seq <= seq) return undefined;
+    if (!hasLeft(last, path, found)) return undefined;
     // An undo and a redo bring back what an earlier checkpoint left: undoing that one undoes the content.
-    const first = this.#stepsAt
-      .get(path)
-      ?.findLast((step) => step.seq > seq && step.unavailable === undefined && isLeftBy(step, found));
-    return (first ?? last.step).seq;
+    const first = this.#stepsOf(path).find(
+      (step) => step.seq > seq && step.unavailable === undefined && isLeftBy(step, found),
+    );
+    return (first ?? last).seq;
   }
 
   /** Returns whether one of the checkpoints after `seq` found a content that the one before had not left. */
   #metOther(path: string, expected: RecordedState, seq: number): boolean {
     let left: RecordedState | undefined = this.#isCut ? undefined : expected;
-    for (const { before, after, kind, ...step } of this.#stepsAt.get(path)?.toReversed() ?? []) {
+    for (const { before, after, kind, ...step } of this.#stepsOf(path)) {
       if (step.seq <= seq || kind === "chmod") continue;
       if (step.unavailable !== undefined) return false;
       if (left !== undefined && haveOtherContents(left, before.state)) return true;
@@ -131,44 +122,29 @@ export class LaterRecords {
   historyOf(path: string, steps: readonly RecordedStep[], seq: number): LaterHistory | undefined {
     const own = netEffectAt(steps, path);
     if (own === undefined || this.#isCut) return undefined;
-    const ranked = [...withOuter(path)].flatMap((at) => this.#endsAt.get(at) ?? []);
-    const effects = [...new Set(ranked)]
-      .sort((one, other) => one.rank - other.rank)
-      .flatMap(({ step, isUndo }): LaterEffect[] => {
-        const effect = step.seq <= seq ? undefined : effectAt(step, path);
-        return effect === undefined ? [] : [{ ...effect, seq: step.seq, isUndo }];
-      });
+    const effects = this.#steps.stepsAt(path).flatMap((step): LaterEffect[] => {
+      const effect = step.seq <= seq ? undefined : effectAt(step, path);
+      return effect === undefined ? [] : [{ ...effect, seq: step.seq, isUndo: this.#undos.has(step.seq) }];
+    });
     return pastOf(own, effects);
   }
 
-  #hasLeft(step: RecordedStep, wanted: string, found: TreeState): boolean {
-    const { path, after, unavailable } = step;
-    // The record does not have what the step left.
-    if (unavailable !== undefined) return true;
-    if (wanted === path) return isAsRecorded(after.state, found, false);
-    const inside = this.#statesIn(step).get(wanted);
-    return inside === undefined
-      ? found.kind === "absent" || wanted.startsWith(`${path}/`)
-      : isAsRecorded(inside, found, false);
+  /** Returns the steps whose entry has this very path afterwards, in order. */
+  #stepsOf(path: string): RecordedStep[] {
+    return this.#steps.endingAt(path).filter((step) => step.path === path);
   }
+}
 
-  #statesIn(step: RecordedStep): ReadonlyMap<string, RecordedStep["after"]["state"]> {
-    const known = this.#inside.get(step);
-    if (known !== undefined) return known;
-    const states = new Map(step.after.inside?.map(([below, state]) => [`${step.path}/${below}`, state]));
-    this.#inside.set(step, states);
-    return states;
-  }
+/** Returns whether what is found at a path may be what a step at it, or at a folder above it, has left. */
+function hasLeft({ path, after, unavailable }: RecordedStep, wanted: string, found: TreeState): boolean {
+  // The record does not have what the step left.
+  if (unavailable !== undefined) return true;
+  if (wanted === path) return isAsRecorded(after.state, found, false);
+  return found.kind === "absent" || wanted.startsWith(`${path}/`);
 }
 
 const isLeftBy = ({ after, kind }: RecordedStep, found: TreeState): boolean =>
   kind !== "chmod" && isAsRecorded(after.state, found, false);
-
-function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
-}
 
 /** Returns whether both are files whose contents are known and differ. */
 const haveOtherContents = (one: RecordedState, other: RecordedState): boolean =>
@@ -177,10 +153,3 @@ const haveOtherContents = (one: RecordedState, other: RecordedState): boolean =>
   one.revision !== "" &&
   other.revision !== "" &&
   one.revision !== other.revision;
-
-/** Yields a path, and those of the folders above it. */
-function* withOuter(path: string): Generator<string, void, void> {
-  yield path;
-  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
-    yield path.slice(0, slash);
-}

@@ -5,19 +5,40 @@ import type { Log } from "../../base/log/log.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { noteRevision, revisionOfBytes } from "../files/revision.ts";
 import type { StateFolder } from "../state/state-folder.ts";
-import { type ContentLocation, isEnd, isHead, isNotDone, type RecordHead, type StepFrame } from "./frame.ts";
+import {
+  type ContentLocation,
+  isEnd,
+  isHead,
+  isNotDone,
+  type RecordedState,
+  type RecordedTree,
+  type RecordHead,
+  type StepFrame,
+} from "./frame.ts";
 import { type PlacedFrame, readBytes, readHeader, readInto, SegmentScan } from "./segment.ts";
 import { listSegments, openContent, openFrames, openIfThere } from "./segment-folder.ts";
 
-/** A step in the form of a record. */
-export interface RecordedStep extends StepFrame {
+/** A state without that of what is below it: the entries of a folder have steps of their own. */
+interface RecordedEntry {
+  readonly state: RecordedState;
+}
+
+/**
+ * A step in the form of a record, about one path and its other name. A frame of a folder with everything in
+ * it is read as a step for each entry, all at its time.
+ */
+export interface RecordedStep extends Omit<StepFrame, "before" | "after"> {
+  readonly before: RecordedEntry;
+  readonly after: RecordedEntry;
+  /** Its position among the steps of its frame. */
+  readonly part: number;
   readonly seq: number;
   /** The number of its segment, and the name of its record there. */
   readonly segment: number;
   readonly record: string;
   /** The offset of the contents in its frame. */
   readonly contentsAt: number;
-  /** The bytes of everything kept for it. */
+  /** The bytes of everything kept for it, and for the other steps of its frame. */
   readonly bytes: number;
 }
 
@@ -151,11 +172,35 @@ const isWholeHead = ({ ts, author = {}, ...names }: RecordHead): boolean =>
 const latestTime = 8.64e15;
 
 const isWholeStep = ({ path, from = path, before, after }: StepFrame): boolean =>
-  [path, from].every((end) => typeof end === "string") &&
-  [before, after].every(
-    (tree) =>
-      typeof tree?.state?.kind === "string" && (tree.inside === undefined || Array.isArray(tree.inside)),
-  );
+  [path, from].every((end) => typeof end === "string") && [before, after].every(isWholeTree);
+
+function isWholeTree(tree: RecordedTree | null | undefined): boolean {
+  const { state, inside = [] } = tree ?? {};
+  const isWholeEntry = (entry: unknown) =>
+    Array.isArray(entry) && typeof entry[0] === "string" && typeof entry[1]?.kind === "string";
+  return typeof state?.kind === "string" && Array.isArray(inside) && inside.every(isWholeEntry);
+}
+
+type StepPart = Omit<RecordedStep, "seq" | "segment" | "record" | "contentsAt" | "part">;
+
+const absent = { state: { kind: "absent" } } as const;
+
+/**
+ * Yields the steps of a frame: what goes from a folder goes before the folder, the innermost first, and what
+ * comes into one comes after it. The bytes are those of the folder's own step.
+ */
+function* partsOf({ before, after, ...frame }: StepFrame, bytes: number): Generator<StepPart, void, void> {
+  const { at, path } = frame;
+  const partAt = (below: string) => ({ at, path: `${path}/${below}`, bytes: 0 });
+  for (const [below, state] of before.inside?.toReversed() ?? [])
+    yield { ...partAt(below), kind: "remove", before: { state }, after: absent };
+  yield { ...frame, before: { state: before.state }, after: { state: after.state }, bytes };
+  for (const [below, state] of after.inside ?? [])
+    yield { ...partAt(below), kind: "place", before: absent, after: { state } };
+}
+
+/** Maximum parts of a frame that are read in one step. */
+const partsAtOnce = 512;
 
 function* recordOf(
   head: RecordHead,
@@ -169,9 +214,14 @@ function* recordOf(
   for (const { frame, contentsAt, bytes } of frames) {
     kept += bytes;
     if (isNotDone(frame) || isHead(frame) || isEnd(frame)) continue;
-    if (!notDone.has(index++) && isWholeStep(frame))
-      steps.push({ ...frame, seq, segment, contentsAt, bytes });
     yield;
+    if (notDone.has(index++) || !isWholeStep(frame)) continue;
+    const { record } = frame;
+    let part = 0;
+    for (const step of partsOf(frame, bytes)) {
+      steps.push({ ...step, seq, segment, record, contentsAt, part: part++ });
+      if (part % partsAtOnce === 0) yield;
+    }
   }
   const { caller, author = caller === undefined ? undefined : { worker: caller } } = head;
   return { ...head, author: author ?? undefined, seq, steps, bytes: kept };

@@ -260,7 +260,10 @@ test("a record whose head or step is of other types keeps no other from being re
     [head, { ...step, from: [] }],
     [head, { ...step, before: undefined }],
     [head, { ...step, after: { state: null } }],
+    [head, { ...step, before: null }],
     [head, { ...step, after: { ...absent, inside: "x" } }],
+    [head, { ...step, after: { ...absent, inside: [null] } }],
+    [head, { ...step, after: { ...absent, inside: [["x", null]] } }],
   ];
   for (const [index, frames] of bad.entries())
     for (const frame of frames)

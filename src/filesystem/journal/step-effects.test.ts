@@ -49,10 +49,12 @@ const steps = fc
 test("the steps at a path are those there and in the folders above it, in order", async () => {
   await fc.assert(
     fc.asyncProperty(steps, path, async (all, at) => {
-      const byPath = await StepsByPath.of(all, async () => {});
+      const byPath = new StepsByPath();
+      await byPath.add(all, async () => {});
       const isMet = (end: string) => at === end || at.startsWith(`${end}/`);
       const met = all.filter((step) => [step.path, step.from ?? step.path].some(isMet));
       expect(byPath.stepsAt(at)).toEqual(met);
+      expect(byPath.lastAt(at)).toEqual(met.at(-1));
     }),
   );
 });

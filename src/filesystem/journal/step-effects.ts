@@ -1,6 +1,6 @@
 /** The effects of recorded steps at one path, and the fate of a change there. */
 import { ancestorsOf } from "../jail/backend.ts";
-import type { RecordedState, RecordedTree } from "./frame.ts";
+import type { RecordedState } from "./frame.ts";
 import type { RecordedStep } from "./read-record.ts";
 
 /** The states of a path before and after a step; `undefined` if unknown. */
@@ -38,21 +38,8 @@ export function effectAt(step: RecordedStep, at: string): Effect | undefined {
   if (at === path) return { before: before.state, after: after.state, isOfMode };
   if (at === from) return { before: after.state, after: absent, isOfMode };
   // A rename does not record what is in a folder.
-  if (kind === "rename") return { before: undefined, after: undefined, isOfMode };
-  const [was, is] = [stateIn(before, path, at), stateIn(after, path, at)];
-  return was.kind === "absent" && is.kind === "absent" ? undefined : { before: was, after: is, isOfMode };
+  return kind === "rename" ? { before: undefined, after: undefined, isOfMode } : undefined;
 }
-
-function stateIn(tree: RecordedTree, folder: string, at: string): RecordedState {
-  const { inside } = tree;
-  if (inside === undefined) return absent;
-  const states = insides.get(tree) ?? new Map(inside);
-  insides.set(tree, states);
-  return states.get(at.slice(folder.length + 1)) ?? absent;
-}
-
-/** The states in folders, by their paths relative to it, for those that were looked up. */
-const insides = new WeakMap<RecordedTree, ReadonlyMap<string, RecordedState>>();
 
 /** Returns what the steps of one record did at a path together, or `undefined` if nothing, or unknown. */
 export function netEffectAt(steps: readonly RecordedStep[], path: string): Effect | undefined {
@@ -111,28 +98,28 @@ export function pastOf(own: Effect, effects: readonly LaterEffect[]): LaterHisto
 const takenBackBy = ({ seq, isUndo }: LaterEffect): LaterHistory =>
   isUndo ? { undoneBy: seq } : { by: seq };
 
-/** A step, and its index in its record. */
+/** A step, and its index among all that were added. */
 interface PlacedStep {
   readonly step: RecordedStep;
   readonly index: number;
 }
 
-/** The steps of a record by path, so that its paths are looked up in linear time. */
+/** Steps by path, in the order in which they were added, so that their paths are looked up in linear time. */
 export class StepsByPath {
   readonly #at = new Map<string, PlacedStep[]>();
+  #count = 0;
 
-  static async of(steps: readonly RecordedStep[], pause: () => Promise<void>): Promise<StepsByPath> {
-    const byPath = new StepsByPath();
-    for (const [index, step] of steps.entries()) {
-      const placed = { step, index };
+  /** Adds steps, calling `pause` after each. */
+  async add(steps: readonly RecordedStep[], pause: () => Promise<void>): Promise<void> {
+    for (const step of steps) {
+      const placed = { step, index: this.#count++ };
       for (const end of new Set([step.path, step.from ?? step.path])) {
-        const known = byPath.#at.get(end);
-        if (known === undefined) byPath.#at.set(end, [placed]);
+        const known = this.#at.get(end);
+        if (known === undefined) this.#at.set(end, [placed]);
         else known.push(placed);
       }
       await pause();
     }
-    return byPath;
   }
 
   /** Returns all paths at which a step begins or ends. */
@@ -140,9 +127,29 @@ export class StepsByPath {
     return this.#at.keys();
   }
 
+  /** Returns the steps that begin or end at this very path, in order. */
+  endingAt(path: string): RecordedStep[] {
+    return (this.#at.get(path) ?? []).map(({ step }) => step);
+  }
+
   /** Returns the steps at a path or a folder above it, in order. */
   stepsAt(path: string): RecordedStep[] {
     const met = [...ancestorsOf(path), path].flatMap((at) => this.#at.get(at) ?? []);
     return [...new Set(met)].sort((one, other) => one.index - other.index).map(({ step }) => step);
+  }
+
+  /** Returns the last step that begins or ends at this very path. */
+  lastEndingAt(path: string): RecordedStep | undefined {
+    return this.#at.get(path)?.at(-1)?.step;
+  }
+
+  /** Returns the last step at a path or a folder above it. */
+  lastAt(path: string): RecordedStep | undefined {
+    let last: PlacedStep | undefined;
+    for (const at of [...ancestorsOf(path), path]) {
+      const one = this.#at.get(at)?.at(-1);
+      if (one !== undefined && (last === undefined || one.index > last.index)) last = one;
+    }
+    return last?.step;
   }
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../../base/errors.ts";
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import { ancestorsOf } from "../jail/backend.ts";
-import type { RecordedState, RecordedTree } from "./frame.ts";
+import type { RecordedState } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
 import type { LaterRecords } from "./later-records.ts";
@@ -18,7 +18,9 @@ export interface UndoOptions {
   /** The records to undo together, in the order of their steps in time. */
   readonly records: readonly JournalRecord[];
   /** Returns whether to undo a step. */
-  readonly selects: (step: Pick<RecordedStep, "path" | "from" | "seq">) => boolean;
+  readonly selects: (step: RecordedStep) => boolean;
+  /** Returns whether a step removed a folder that selected ones need. It is undone if that is not there. */
+  readonly isNeeded?: (step: RecordedStep) => boolean;
   /** Whether to undo steps whose paths have changed since. */
   readonly force: boolean;
   /** Returns content that a step removed, or `undefined` if the journal has dropped it. */
@@ -92,7 +94,8 @@ export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
   return await undo.outcome();
 }
 
-const isLater = (one: RecordedStep, other: RecordedStep): boolean => one.at > other.at;
+const isLater = (one: RecordedStep, other: RecordedStep): boolean =>
+  one.at > other.at || (one.at === other.at && one.part > other.part);
 
 const absent = { kind: "absent" } as const;
 
@@ -159,7 +162,7 @@ class Undo {
 
   async undoStep(step: RecordedStep): Promise<void> {
     const { path, from = path } = step;
-    if (!this.#options.selects(step)) return;
+    if (!this.#options.selects(step) && !(await this.#isMissing(step))) return;
     const reason =
       this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from) ?? (step.unavailable && "unavailable");
     if (reason === "root-gone") this.#skipInGoneRoot(step);
@@ -167,6 +170,12 @@ class Undo {
     if (reason === undefined && !this.#meetsLink(step)) await this.#attempt(step);
     const blocked = reason ?? this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from);
     if (blocked !== undefined) for (const end of [path, from]) this.#blocked.add(end, blocked);
+  }
+
+  /** Returns whether a step removed a needed folder that is not there. */
+  async #isMissing(step: RecordedStep): Promise<boolean> {
+    const { isNeeded = () => false } = this.#options;
+    return isNeeded(step) && (await this.#stateIfReached(step.path)).kind === "absent";
   }
 
   /** Returns whether a folder of a step is a link now, so that the step could only be undone elsewhere. */
@@ -207,7 +216,7 @@ class Undo {
     const found = await this.#stateOf(path);
     const isChmod = kind === "chmod";
     if (isAsRecorded(after.state, found, isChmod)) {
-      if (isAsRecorded(before.state, found, isChmod) && before.inside === undefined) return;
+      if (isAsRecorded(before.state, found, isChmod)) return;
     } else if (isAsRecorded(before.state, found, isChmod)) return;
     else {
       const stays = !isChmod && found.kind === "dir" && before.state.kind !== "absent";
@@ -228,9 +237,8 @@ class Undo {
 
   /** Restores a path to its state before a step. */
   async #restore(step: RecordedStep, path: string, found: TreeState): Promise<void> {
-    const { before, after, seq } = step;
+    const { before, seq } = step;
     if (before.state.kind === "absent") {
-      if (found.kind === "dir" && !(await this.#isEmptied(step, after))) return;
       await this.#remove(path, found);
       this.#undone.get(seq)!.removed.push(path);
       return;
@@ -240,11 +248,6 @@ class Undo {
       return;
     }
     await this.#put(step, { path, state: before.state, found });
-    for (const [below, state] of before.inside ?? []) {
-      const inside = `${path}/${below}`;
-      await this.#put(step, { path: inside, state, found: await this.#stateIfReached(inside) });
-      await this.#options.pause();
-    }
   }
 
   async #remove(path: string, found: TreeState): Promise<void> {
@@ -252,20 +255,6 @@ class Undo {
     await this.#options.tree.remove(path);
     this.#passedOver.delete(path);
     this.#modes.delete(path);
-  }
-
-  /** Removes everything that a step put into a folder. Returns false if anything else is there. */
-  async #isEmptied(step: RecordedStep, { inside = [] }: RecordedTree): Promise<boolean> {
-    for (const [below, expected] of inside.toReversed()) {
-      await this.#options.pause();
-      const path = `${step.path}/${below}`;
-      const found = await this.#stateOf(path);
-      if (found.kind === "absent") continue;
-      if (!isAsRecorded(expected, found, false) && !this.#mayOverride(step, { path, expected, found }))
-        return false;
-      await this.#remove(path, found);
-    }
-    return true;
   }
 
   async #put(step: RecordedStep, { path, state, found }: Restoring): Promise<void> {
@@ -377,6 +366,11 @@ class Undo {
       const isFull = reason === "not-empty";
       const found = await this.#stateIfReached(path);
       const holds = isFull ? tree.entryIn(path) : undefined;
+      // Once the conflict about that entry is gone, so is this one.
+      if (holds !== undefined && this.#blocked.reasonFor(holds) === "conflict") {
+        this.#blocked.add(path, "conflict");
+        return;
+      }
       this.#mayOverride(
         step,
         { path, expected: after.state, found, stays: true, ...(holds !== undefined && { holds }) },
