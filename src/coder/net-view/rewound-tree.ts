@@ -182,7 +182,7 @@ export class RewoundTree implements RestoredTree {
     return false;
   }
 
-  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+  async putFile(path: string, content: Buffer, { mode }: { readonly mode: number }): Promise<void> {
     this.#put(path, { kind: "file", content, mode });
   }
 

@@ -113,6 +113,7 @@ function entryIn(
     kind: kindOf(stats) ?? "other",
     mode: stats.mode & 0o7777,
     size: stats.size,
+    owner: { uid: stats.uid, gid: stats.gid },
     identity: () => enter((at) => entryIdentityOf(lstatSync(at(name), { bigint: true }))),
     ...contentFrom(() => enter((at) => openSync(at(name), readFlags))),
     linkText: () => enter((at) => readlinkSync(at(name), "buffer")),

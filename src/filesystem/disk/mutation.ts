@@ -3,6 +3,7 @@ import type { Author } from "../../base/author.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Walker } from "../../base/scheduling/walk-slice.ts";
 import type { EntryKind } from "../jail/kind.ts";
+import type { Owner } from "./metadata.ts";
 
 /** The call that uses the disk: its caller and its deadline. The context of a handler is one. */
 export interface Requester extends Walker {
@@ -72,6 +73,8 @@ export interface HeldEntry {
   readonly mode: number;
   /** The size of a file, in bytes. */
   readonly size: number;
+  /** The user and group that it belongs to, unless the entry is only opened. */
+  readonly owner?: Owner;
   /** Returns its identity (`entryIdentityOf`). Present for an entry that has a name on disk. */
   identity?(): string;
   /** Calls `use` with a descriptor of the regular file, which is closed afterwards. */

@@ -227,10 +227,17 @@ function* keptFile(file: HeldEntry, keeper: ContentKeeper, mostCopied = largestH
       const content = copied ?? (yield* keeper.keepBlob(descriptor, size));
       return { revision: (yield* revisionInSteps(descriptor))!, content };
     });
-    return { kind: "file", mode, ...kept! };
+    return { kind: "file", mode, ...ownerToKeep(file), ...kept! };
   }
   const bytes = file.read((descriptor) => bytesOf(descriptor, size))!;
-  return { kind: "file", mode, revision: revisionOfBytes([bytes]), content: keeper.keepSmall(bytes) };
+  const kept = { revision: revisionOfBytes([bytes]), content: keeper.keepSmall(bytes) };
+  return { kind: "file", mode, ...ownerToKeep(file), ...kept };
+}
+
+/** Returns the owner of a file, unless a new file of this process would have it and needs no other rights. */
+function ownerToKeep({ owner, mode }: HeldEntry): Pick<HeldEntry, "owner"> {
+  const isOwn = owner?.uid === process.geteuid?.() && owner?.gid === process.getegid?.();
+  return owner === undefined || (isOwn && (mode & 0o6000) === 0) ? {} : { owner };
 }
 
 /** Returns the content of a small file, whose size may have changed. */

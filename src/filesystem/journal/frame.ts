@@ -5,6 +5,7 @@
  * complete frame is found by the key, which no file content contains.
  */
 import type { Author } from "../../base/author.ts";
+import type { Owner } from "../disk/metadata.ts";
 import { revisionOfBytes } from "../files/revision.ts";
 
 /**
@@ -21,13 +22,15 @@ export type RecordedState =
   /** `identity` is present if the step moves it: see `entryIdentityOf`. */
   | { readonly kind: "other"; readonly identity?: string }
   /**
-   * `content` is present only if the step removes it, and `identity` only if the step moves it and its bytes
-   * were not hashed: `revision` is then empty.
+   * `content` is present only if the step removes it, and then `owner` too, if that is not the worker or if
+   * there are set-id bits; older records lack it. `identity` is present only if the step moves it and its
+   * bytes were not hashed: `revision` is then empty.
    */
   | {
       readonly kind: "file";
       readonly mode: number;
       readonly revision: string;
+      readonly owner?: Owner;
       readonly content?: ContentLocation;
       readonly identity?: string;
     }

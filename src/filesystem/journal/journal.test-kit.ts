@@ -169,7 +169,7 @@ class ImmediateTree implements RestoredTree {
     return false;
   }
 
-  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+  async putFile(path: string, content: Buffer, { mode }: { readonly mode: number }): Promise<void> {
     // Neither does `create` write through a link, nor over a file that may not be written.
     if (this.state(path).kind !== "absent") await this.remove(path);
     const options = { mode, overwrite: true, parents: false };

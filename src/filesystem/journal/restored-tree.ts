@@ -1,4 +1,5 @@
 /** A tree as an undo leaves it: its operations, without an implementation. */
+import type { Metadata } from "../disk/metadata.ts";
 
 /** The state of a path, without following links. */
 export type TreeState =
@@ -31,8 +32,11 @@ export interface RestoredTree {
   entryIn(folder: string): string | undefined;
   /** Returns whether both paths name one entry, in different spellings. */
   isRespelling(path: string, other: string): boolean;
-  /** Creates a file with exactly this mode, replacing a file or a link. */
-  putFile(path: string, content: Buffer, mode: number): Promise<void>;
+  /**
+   * Creates a file with this mode and, if permitted, owner, replacing a file or a link. Set-id bits are for
+   * the owner alone.
+   */
+  putFile(path: string, content: Buffer, metadata: Pick<Metadata, "mode" | "owner">): Promise<void>;
   /** Creates a link, replacing a file or a link. */
   putLink(path: string, text: Buffer): Promise<void>;
   makeFolder(path: string, mode: number): Promise<void>;

@@ -21,6 +21,7 @@ import {
 } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice, type Walker } from "../../base/scheduling/walk-slice.ts";
 import { contentFrom, entriesAt, noContent } from "../disk/held-entry.ts";
+import type { Owner } from "../disk/metadata.ts";
 import type { HeldEntry, Mutation, Requester } from "../disk/mutation.ts";
 import { revisionInSteps } from "../files/revision.ts";
 import { walkTree } from "../files/tree-walk.ts";
@@ -271,6 +272,7 @@ async function walkSelected(
 
 interface Stamp {
   readonly mode: number;
+  readonly owner: Owner;
   readonly size: number;
   /** The facts that change with the content. */
   readonly facts: string;
@@ -283,9 +285,10 @@ function stampOf(folder: Folder, name: Name): Stamp | undefined {
   const options = { bigint: true, throwIfNoEntry: false } as const;
   const stats = folder.enter((at) => lstatSync(at(name), options));
   if (stats === undefined) return undefined;
-  const { dev, ino, size, mode, mtimeNs, ctimeNs, ctimeMs } = stats;
+  const { dev, ino, size, mode, uid, gid, mtimeNs, ctimeNs, ctimeMs } = stats;
   return {
     mode: Number(mode) & 0o7777,
+    owner: { uid: Number(uid), gid: Number(gid) },
     size: Number(size),
     facts: [dev, ino, size, mode, mtimeNs, ctimeNs].join(" "),
     isSettled: Date.now() - Number(ctimeMs) > settlingMs,
@@ -487,6 +490,7 @@ function heldEntry({ kind, stamp, text, copy }: Held): HeldEntry {
     kind,
     mode: stamp.mode,
     size: stamp.size,
+    owner: stamp.owner,
     ...contentOf(copy),
     linkText: () => text,
     inside: () => [],

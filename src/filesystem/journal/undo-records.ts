@@ -268,7 +268,7 @@ class Undo {
         this.#skip(step, path, "unavailable");
         return;
       }
-      await tree.putFile(path, bytes, state.mode);
+      await tree.putFile(path, bytes, state);
     } else if (state.kind === "symlink") await tree.putLink(path, Buffer.from(state.text, "base64"));
     else if (state.kind === "dir") await this.#makeFolder(path, state.mode ?? 0o777);
     this.#passedOver.delete(path);

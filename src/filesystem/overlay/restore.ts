@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { holdForDeferredClose } from "../disk/deferred-close.ts";
+import type { Metadata } from "../disk/metadata.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { ancestorsOf } from "../jail/backend.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
@@ -17,7 +18,8 @@ import type { EntryState, PlannedTree } from "./planned-tree.ts";
 /**
  * Changes a planned tree by the paths of entries themselves, for an undo alone: a link is never followed as
  * the last name, wherever it leads, and a file is replaced even if it is not writable. The commit fails if a
- * replaced or removed file differs from the state that was read.
+ * replaced or removed file differs from the state that was read. Set-id bits return only with the owner that
+ * they are for, since the program would get the rights of any other.
  */
 export class Restoration {
   readonly #tree: PlannedTree;
@@ -126,18 +128,20 @@ export class Restoration {
     });
   }
 
-  async putFile(path: string, content: Buffer, mode: number): Promise<void> {
+  async putFile(path: string, content: Buffer, metadata: Pick<Metadata, "mode" | "owner">): Promise<void> {
     await refusing(path, async () => {
       using place = this.#admitName(path);
       const { stats } = place;
-      const file = { kind: "file", content: [content], mode } as const;
+      const { owner } = metadata;
+      const mode = owner === undefined ? metadata.mode & 0o1777 : metadata.mode;
+      const file = { kind: "file", content: [content], mode, ...(owner && { owner }) } as const;
       if (stats === undefined) {
         await this.#tree.place({ place, made: file }, this.#requester);
         return;
       }
       using held = stats.isFile() ? holdForDeferredClose(place) : undefined;
       const kept = stats.isFile() ? metadataToKeep(place, held) : {};
-      await this.#replace(place, { ...file, ...kept, mode });
+      await this.#replace(place, { ...kept, ...file });
     });
   }
 
@@ -197,7 +201,11 @@ export class Restoration {
       const admit: Jail["admit"] = (one, options) =>
         jail.admit(one, { ...options, isRecorded: true, remade });
       using place = admitPermitted({ ...jail, admit }, { path, recursive: false });
-      await this.#tree.setPermissions({ place, mode, uid: undefined, gid: undefined, recursive: false });
+      const { stats } = place;
+      const setIds = stats?.isFile() ? stats.mode & 0o6000 : 0o6000;
+      const permitted = mode & (0o1777 | setIds);
+      const kept = { uid: undefined, gid: undefined, recursive: false } as const;
+      await this.#tree.setPermissions({ place, mode: permitted, ...kept });
     });
   }
 
