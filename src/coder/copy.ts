@@ -3,24 +3,24 @@ import { Named } from "../base/schema/fragments.ts";
 import { copyPath } from "../filesystem/operations/copy.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
-import { describeLostTarget, LosesTarget } from "./fields/links.ts";
+import { LinkedTarget, LosesTarget } from "./fields/links.ts";
 import { Revision } from "./fields/revisions.ts";
 import {
-  describeReplaced,
   eachEntry,
   ReplacesFile,
+  renderTransfer,
   revisionLeft,
   targetPaths,
   twoPathsRequest,
 } from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { renderPath } from "./render/entry-text.ts";
 
 const CopyResult = Named("CopyResult", {
   copied: Type.Boolean(),
   dangling: LosesTarget,
   error: Type.Optional(EntryError),
   from: Type.String(),
+  linked_to: LinkedTarget,
   replaced: ReplacesFile,
   revision: Revision,
   success: Type.Boolean(),
@@ -77,10 +77,8 @@ export const copy = defineCoderFunction({
         isDone: ({ copied }) => copied,
         nameOf: ({ from }) => from,
       }),
-      ...results.map(({ from, to, copied, replaced, dangling, error }) =>
-        error
-          ? failure(error, from)
-          : `${renderPath(from)}: ${copied ? `copied to ${renderPath(to)}${describeReplaced({ replaced })}${describeLostTarget({ dangling })}` : "is there already"}`,
+      ...results.map((result) =>
+        result.error ? failure(result.error, result.from) : renderTransfer(result, result.copied && "copied"),
       ),
     ].join("\n"),
 });

@@ -3,23 +3,23 @@ import { Named } from "../base/schema/fragments.ts";
 import { movePath } from "../filesystem/operations/move.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
-import { describeLostTarget, LosesTarget } from "./fields/links.ts";
+import { LinkedTarget, LosesTarget } from "./fields/links.ts";
 import { Revision } from "./fields/revisions.ts";
 import {
-  describeReplaced,
   eachEntry,
   ReplacesFile,
+  renderTransfer,
   revisionLeft,
   targetPaths,
   twoPathsRequest,
 } from "./fields/two-paths.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
-import { renderPath } from "./render/entry-text.ts";
 
 const MoveResult = Named("MoveResult", {
   dangling: LosesTarget,
   error: Type.Optional(EntryError),
   from: Type.String(),
+  linked_to: LinkedTarget,
   moved: Type.Boolean(),
   replaced: ReplacesFile,
   revision: Revision,
@@ -75,10 +75,8 @@ export const move = defineCoderFunction({
         isDone: ({ moved }) => moved,
         nameOf: ({ from }) => from,
       }),
-      ...results.map(({ from, to, moved, replaced, dangling, error }) =>
-        error
-          ? failure(error, from)
-          : `${renderPath(from)}: ${moved ? `moved to ${renderPath(to)}${describeReplaced({ replaced })}${describeLostTarget({ dangling })}` : "is there already"}`,
+      ...results.map((result) =>
+        result.error ? failure(result.error, result.from) : renderTransfer(result, result.moved && "moved"),
       ),
     ].join("\n"),
 });

@@ -4,6 +4,7 @@ import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { RemovedFiles } from "./delete-file.ts";
+import { LinkedTarget } from "./fields/links.ts";
 import { Literal } from "./fields/literal.ts";
 import { ReplacesFile } from "./fields/two-paths.ts";
 import { fitResults } from "./transact/answer.ts";
@@ -44,6 +45,7 @@ const Result = Named("ChangeResult", {
   ),
   echoes_truncated: Type.Optional(Type.Boolean()),
   from: Type.Optional(Type.String()),
+  linked_to: LinkedTarget,
   ...EditedFields,
   mode: Type.Optional(Type.String({ description: "The octal permission bits that a chmod sets." })),
   moved: Type.Optional(Type.Boolean()),

@@ -557,6 +557,18 @@ describe("links", () => {
     }
   });
 
+  test("a move or copy into a linked folder names the new path", async () => {
+    const said = (name: string) => `\n[through a link: the new path is links/real/${name}]`;
+    const copy = { from: "links/real/a.txt", to: "links/folder/copy.txt" };
+    expect(await ok("copy", { ...copy, dry_run: true })).toContain(`${copy.to}${said("copy.txt")}`);
+    expect(await ok("copy", copy)).toContain(`${copy.to}${said("copy.txt")}`);
+    const move = { from: "links/real/copy.txt", to: "links/folder/moved.txt" };
+    expect(await ok("transact", { changes: [{ op: "move", ...move }] })).toContain(said("moved.txt"));
+    const plain = { from: "links/real/moved.txt", to: "links/real/copy.txt" };
+    expect(await ok("move", plain)).not.toContain("through a link");
+    await ok("delete_file", { paths: ["links/real/copy.txt"] });
+  });
+
   test("a patch does not change the target of a link and move the link", async () => {
     const refusal =
       'C210 invalid_argument: Nothing was changed. "links/l" is a symbolic link: the patch would change the file it leads to, and give only the link another path. Name the file itself, "links/real/a.txt", in the patch, or send the change and the new path in two patches.';

@@ -24,8 +24,20 @@ export function isLinkAt(jail: Jail, path: string): boolean {
 export const isLinkToSomething = (jail: Jail, path: string): boolean =>
   linkedPath(jail, path) !== undefined && isLinkAt(jail, path);
 
+/** The path of an entry that was moved or copied, if a link above its new path led there. */
+export const LinkedTarget = Type.Optional(
+  Type.String({ description: "The path that links above `to` lead to, in the profile `agent`." }),
+);
+
+/** Returns a line about a new path that links lead to, with the line break before it. */
+export const describeLinkedTarget = ({
+  linked_to: path,
+}: {
+  readonly linked_to?: string | undefined;
+}): string => (path === undefined ? "" : `\n[through a link: the new path is ${renderPath(path)}]`);
+
 /** Options for a path at which nothing need be, as in a dry run. */
-type LinkOptions = Pick<NonNullable<Parameters<Jail["admit"]>[1]>, "mayBeMissing" | "parents">;
+type LinkOptions = Pick<NonNullable<Parameters<Jail["admit"]>[1]>, "mayBeMissing" | "parents" | "lastLink">;
 
 /**
  * Returns the path from the base that links on a path lead to. Returns `undefined` for a path without links,

@@ -7,7 +7,8 @@ import type { copyPath } from "../../filesystem/operations/copy.ts";
 import type { movePath } from "../../filesystem/operations/move.ts";
 import type { CoderContext } from "../define.ts";
 import { explainMissingFolder } from "../missing-paths/missing-folder.ts";
-import { isLinkToSomething } from "./links.ts";
+import { renderPath } from "../render/entry-text.ts";
+import { describeLinkedTarget, describeLostTarget, isLinkToSomething, linkedPath } from "./links.ts";
 import { Literal } from "./literal.ts";
 import { expecting } from "./revisions.ts";
 
@@ -51,6 +52,23 @@ export const ReplacesFile = Type.Optional(
 export const describeReplaced = ({ replaced }: { readonly replaced?: boolean | undefined }): string =>
   replaced ? ", replacing the file that was there" : "";
 
+/** The result for one entry, as on the wire. */
+interface TransferResult {
+  readonly from: string;
+  readonly to: string;
+  readonly replaced?: boolean;
+  readonly dangling?: boolean;
+  readonly linked_to?: string;
+}
+
+/** Renders a line about an entry that was moved or copied, by the participle of that, or was there already. */
+export function renderTransfer(result: TransferResult, done: "moved" | "copied" | false): string {
+  const from = renderPath(result.from);
+  if (done === false) return `${from}: is there already`;
+  const notes = `${describeLostTarget(result)}${describeLinkedTarget(result)}`;
+  return `${from}: ${done} to ${renderPath(result.to)}${describeReplaced(result)}${notes}`;
+}
+
 type Spec = Static<TObject<typeof twoPathsFields>>;
 
 /** The uses of the second path. */
@@ -90,6 +108,8 @@ interface Transferred {
   readonly replaced?: true;
   /** Whether it is a link that has lost its target, if the profile has that in its answers. */
   readonly dangling?: true;
+  /** The path that links above the new path lead to, if the profile has that in its answers. */
+  readonly linked_to?: string;
 }
 
 /** Moves or copies one entry. */
@@ -111,7 +131,14 @@ export async function transferOne(
   const mayLoseTarget = namesLinks && !paths.dryRun && isLinkToSomething(jail, paths.from);
   const isDone = await expecting(work, { path: paths.from, expected }, context);
   const isDangling = isDone && mayLoseTarget && !isLinkToSomething(jail, paths.to);
-  return { isDone, ...replaced, ...(isDangling && { dangling: true }) };
+  const missing = { lastLink: "bare", mayBeMissing: true, parents: true } as const;
+  const linked = namesLinks && isDone ? linkedPath(jail, paths.to, missing) : undefined;
+  return {
+    isDone,
+    ...replaced,
+    ...(isDangling && { dangling: true }),
+    ...(linked !== undefined && { linked_to: linked }),
+  };
 }
 
 /** Returns the current revision of a file, if the entry has its expected one. */

@@ -116,6 +116,7 @@ export interface ChangeResult extends ShownFields {
   readonly created?: boolean;
   readonly replaced?: boolean;
   readonly dangling?: boolean;
+  readonly linked_to?: string;
   readonly revision?: string;
   readonly mode?: string;
 }

@@ -3,8 +3,7 @@
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
 import { renderWritten } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
-import { describeLostTarget } from "../fields/links.ts";
-import { describeReplaced } from "../fields/two-paths.ts";
+import { renderTransfer } from "../fields/two-paths.ts";
 import { renderPath } from "../render/entry-text.ts";
 import { renderEdit } from "../update-file/text.ts";
 import type { ChangeResult } from "./changes.ts";
@@ -66,9 +65,9 @@ function renderResult(result: CommittedResult, sent?: SentChange): string {
     case "delete":
       return renderRemoval({ ...result, path, removed: result.removed === true });
     case "move":
-      return `${renderPath(from!)}: ${result.moved ? `moved to ${renderPath(to!)}${describeReplaced(result)}${describeLostTarget(result)}` : "is there already"}`;
+      return renderTransfer({ ...result, from: from!, to: to! }, result.moved === true && "moved");
     case "copy":
-      return `${renderPath(from!)}: ${result.copied ? `copied to ${renderPath(to!)}${describeReplaced(result)}${describeLostTarget(result)}` : "is there already"}`;
+      return renderTransfer({ ...result, from: from!, to: to! }, result.copied === true && "copied");
     case "make-folder":
       return `${renderPath(path)}: ${result.created ? "created" : "was there already"}`;
     case "chmod":
