@@ -61,7 +61,7 @@ interface TransferResult {
   readonly linked_to?: string;
 }
 
-/** Renders a line about an entry that was moved or copied, by the participle of that, or was there already. */
+/** Renders a line about an entry that was moved or copied, or that was there already. */
 export function renderTransfer(result: TransferResult, done: "moved" | "copied" | false): string {
   const from = renderPath(result.from);
   if (done === false) return `${from}: is there already`;

@@ -128,8 +128,7 @@ export async function editFile(
     const shown = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
     const isUnchanged = context.profile.skips_equal_writes && file.isEqual(after);
     const noted = { ...withNotes(shown, links), ...(isUnchanged && { unchanged: true as const }) };
-    const fields =
-      stale.note === undefined ? noted : { ...noted, hints: [stale.note, ...(noted.hints ?? [])] };
+    const fields = withFirstHint(noted, stale.note);
     const edit = {
       lines,
       ...(revision !== undefined && { revision }),
@@ -140,6 +139,9 @@ export async function editFile(
     if (await written) return edit;
   }
 }
+
+const withFirstHint = (fields: ShownFields, hint: string | undefined): ShownFields =>
+  hint === undefined ? fields : { ...fields, hints: [hint, ...(fields.hints ?? [])] };
 
 /** Applies all ops. In the profile `agent`, the refusal of the first that fails has the others that fail. */
 async function applyAll(
