@@ -138,6 +138,13 @@ export const refuse = {
       path,
     ),
 
+  deepPath: (path: string, names: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `The path ${quoteShort(path)} has more than ${names} names; send one with fewer, or move a folder on it further up first.`,
+      path,
+    ),
+
   absolutePath: (path: string): Refusal =>
     new Refusal(
       "bad-input",

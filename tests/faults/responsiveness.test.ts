@@ -200,6 +200,63 @@ test("8,000 files that another program rewrites and removes one by one", async (
   }
 });
 
+describe.each(profiles)("the deepest paths, in the profile %s", (profile) => {
+  const deepest = "d/".repeat(127);
+  const many = Array.from({ length: 2000 }, (_, index) => `${deepest}${index}`);
+
+  test("are created, read, moved, explained and compared in steps", async () => {
+    const driven = drivers.get(profile)!;
+    const [file] = many;
+    const created = { files: [{ path: file, content: "x\n", parents: true }] };
+    const moved = { files: [{ from: "d", to: "e/d", parents: true }] };
+    const edited = { path: `e/${file}`, content: "y\n", parents: true };
+    const calls: [string, object, number?][] = [
+      ["coder::read-file", { paths: many }, fewestReads],
+      ["coder::create-file", created],
+      ["coder::read-file", { paths: many.map((path) => `${path}/x`.slice(2)) }, fewestReads],
+      ["coder::delete-file", { paths: many.slice(1) }, fewestReads],
+      ["coder::search", { query: "x", path: deepest }],
+      ["coder::move", moved],
+      ["coder::create-file", { files: [edited] }],
+      ["coder::changes", {}],
+      ["coder::delete-file", { paths: ["e"], recursive: true }],
+    ];
+    const undone: typeof calls = [
+      ["coder::checkpoints", { answer: "stat", limit: 4 }],
+      ["coder::undo", { steps: 3 }, fewestReads],
+    ];
+    for (const [functionId, payload, fewest = 0] of profile === "agent" ? [...calls, ...undone] : calls) {
+      const { reads } = await callBesideReads(driven, functionId, payload);
+      expect([functionId, reads >= fewest]).toEqual([functionId, true]);
+    }
+  });
+
+  test("have 128 names: longer ones are refused by every function, and end nothing", async () => {
+    const driven = drivers.get(profile)!;
+    const path = "a/".repeat(2000);
+    const calls: [string, object][] = [
+      ["coder::read-file", { path }],
+      ["coder::read-file", { paths: Array.from({ length: 500 }, () => path) }],
+      ["coder::list-folder", { path }],
+      ["coder::tree", { path }],
+      ["coder::search", { path, query: "x" }],
+      ["coder::create-file", { files: [{ path: `${path}b`, content: "x", parents: true }] }],
+      ["coder::update-file", { files: [{ path, ops: [{ op: "insert", at_line: 1, content: "x" }] }] }],
+      ["coder::move", { files: [{ from: path, to: "b" }] }],
+      ["coder::copy", { files: [{ from: "small.txt", to: `${path}b`, parents: true }] }],
+      ["coder::delete-file", { paths: [path] }],
+      ["coder::make-folder", { paths: [path] }],
+      ["coder::transact", { changes: [{ op: "create", path: `${path}b`, content: "x" }] }],
+      ["coder::apply-patch", { patch: `--- /dev/null\n+++ b/${path}b\n@@ -0,0 +1 @@\n+x\n` }],
+    ];
+    for (const [functionId, payload] of calls) {
+      const { outcome } = await callBesideReads(driven, functionId, payload);
+      expect([functionId, [...new Set(codesOf(outcome))]]).toEqual([functionId, ["C210"]]);
+      expect(JSON.stringify(outcome)).toContain("128 names");
+    }
+  });
+});
+
 describe("an undo", () => {
   let driven: DriverFixture;
   beforeAll(() => {

@@ -33,6 +33,9 @@ export interface Knowledge {
 
 const maxCandidates = 3;
 
+/** Maximum names of a path that is explained. Each name takes a walk from the base. */
+const maxNames = 64;
+
 /**
  * Returns the refusal of a missing path or of a useless link with the known facts, and any other error
  * unchanged. A path that is denied only through a link is refused in the same words, so the facts depend only
@@ -68,7 +71,8 @@ function isVisible(kind: EntryKind, sent: string, jail: Jail): boolean {
 function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
   try {
     const path = plainPath(sent, knowledge.jail);
-    if (path === "" || namesOf(path).includes("..")) return [];
+    const sentNames = namesOf(path);
+    if (path === "" || sentNames.length > maxNames || sentNames.includes("..")) return [];
     const kind = kindAt(path, knowledge.jail);
     if (kind === "file" && sent.endsWith("/"))
       return [`${renderName(path)} is a file; leave out the "/" at its end.`];
@@ -140,7 +144,7 @@ function sayRoots(paths: readonly string[], jail: Jail): string {
 function pathInOtherRoot(sent: string, jail: Jail): string | undefined {
   try {
     const names = namesOf(plainPath(sent, jail));
-    if (!jail.hasTop || names.includes("..")) return undefined;
+    if (!jail.hasTop || names.length > maxNames || names.includes("..")) return undefined;
     const depth = names.findIndex(
       (_, index) => kindAt(names.slice(0, index + 1).join("/"), jail) === "symlink",
     );
@@ -185,10 +189,11 @@ function similarName(path: string, jail: Jail): string | undefined {
 
 /** Returns the nearest path above that a call may see, if that is a file. */
 function fileAbove(path: string, jail: Jail): string | undefined {
-  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
-    const above = path.slice(0, slash);
+  for (const above of ancestorsOf(path)) {
     const kind = kindAt(above, jail);
-    if (kind !== undefined) return kind === "file" ? above : undefined;
+    if (kind === "file") return above;
+    // Nothing is below a missing folder, but a call may see less above its scope than in it.
+    if (kind === undefined && jail.scope?.contains(above) !== false) return undefined;
   }
   return undefined;
 }

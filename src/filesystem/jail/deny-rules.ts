@@ -55,19 +55,20 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     isTemporary(isFolded(folding) ? fold(name) : name);
   const isReserved = (name: string, folding: Folding) =>
     isTemporaryName(name, folding) || isStateFolderName(isFolded(folding) ? fold(name) : name);
-  const denies = (path: string, folding: Folding) =>
-    isReserved(path.slice(path.lastIndexOf("/") + 1), folding) ||
-    globs.matches(path) ||
-    (isFolded(folding) && matchesFolded(path));
   const deniesIn = ({ path, folding }: RuledFolder, name: string) =>
     isReserved(name, folding) ||
     globs.matchesIn(path, name) ||
     (isFolded(folding) && matchesFolded(pathIn(path, name)));
+  const denies = (path: string, folding: Folding) => {
+    const slash = path.lastIndexOf("/");
+    return deniesIn({ path: path.slice(0, Math.max(slash, 0)), folding }, path.slice(slash + 1));
+  };
   const deniesBelow = (names: readonly string[], folding: Folding) => {
     let path = "";
     return names.some((name) => {
+      if (deniesIn({ path, folding }, name)) return true;
       path = pathIn(path, name);
-      return denies(path, folding);
+      return false;
     });
   };
   return {

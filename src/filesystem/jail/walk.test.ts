@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { AdmitOptions } from "./folder.ts";
 import { backends, countDescriptorsBelow, JailFixture, lead } from "./jail.test-kit.ts";
 
+const [deep, deeper] = [`${"n/".repeat(255)}f`, `${"n/".repeat(256)}f`];
+
 const sandbox = new JailFixture({
+  [deep]: "f",
+  [deeper]: "f",
+  "to-deep": { link: deep },
+  "to-deeper": { link: deeper },
   "a.txt": "a",
   "d/e/f.txt": "f",
   ".env": "password",
@@ -56,6 +62,15 @@ describe.each(backends)("%s", (backend) => {
       expect(lead(jail, `${"d/../".repeat(64)}a.txt`)).toBe("at:a.txt");
       expect(lead(jail, `${"d/../".repeat(65)}a.txt`)).toBe("bad-input");
       expect(lead(jail, `${"no/../".repeat(65)}a.txt`)).toBe("bad-input");
+    });
+
+    test("a path has at most 128 names, and one that a link leads to 256", () => {
+      expect(lead(jail, `${"no/".repeat(127)}a`)).toBe("missing");
+      expect(lead(jail, `${"no/".repeat(128)}a`)).toBe("bad-input");
+      expect(lead(jail, `${"./".repeat(500)}a.txt`)).toBe("at:a.txt");
+      expect(lead(jail, "to-deep")).toBe(`at:${deep}`);
+      expect(lead(jail, "to-deeper")).toBe("outside");
+      expect(lead(jail, deeper, { isRecorded: true })).toBe(`at:${deeper}`);
     });
   });
 

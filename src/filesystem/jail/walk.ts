@@ -13,14 +13,13 @@ import { errnoOf, refusalOfErrno } from "./errno.ts";
 import type { AdmitOptions, PathHandle, ResolvedPath } from "./folder.ts";
 import { listedNames } from "./listed-name.ts";
 import type { Folding } from "./name-comparison.ts";
-import { type ParsedPath, splitPath } from "./parse.ts";
+import { maxPathNames, type ParsedPath, splitPath } from "./parse.ts";
 import { openFolderBeneath } from "./resolve-beneath.ts";
 import type { PathScope } from "./scope.ts";
 import { WalkedPath } from "./walked-path.ts";
 
 const maxLinks = 40;
 const maxRestarts = 64;
-const maxNames = 4096;
 
 /** The rules of a walk. */
 export interface WalkRules {
@@ -222,7 +221,7 @@ class Walk {
     this.#linkEnd = before.length + names.length + ofLinks;
     this.#reportNames([...before, ...names], before.length);
     this.#reportNames(this.#names, before.length);
-    if (this.#names.length > maxNames) throw refuse.badLink(this.#requested);
+    if (this.#names.length > maxPathNames.linked) throw refuse.badLink(this.#requested);
     if (isAbsolute) this.#restart();
   }
 

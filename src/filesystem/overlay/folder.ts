@@ -109,13 +109,22 @@ export class PlannedFolder implements Folder {
     const { entry } = change;
     if (entry === undefined) throw errnoError("ENOENT");
     if (entry.type !== "dir") throw errnoError("ENOTDIR");
-    const inner = entry.origin === undefined ? undefined : this.#view.disk.folder(entry.origin);
+    const inner = this.#originals(entry, name);
     return this.#inner(name, {
       changes: entry,
       disk: inner,
       origin: entry.origin ?? "",
       isCopy: entry.isCopy,
     });
+  }
+
+  /** Returns the folder on disk that has the other entries of a changed one, if any. */
+  #originals({ origin, isCopy }: PlannedEntries, name: Name): Folder | undefined {
+    const { disk, isCopy: isInCopy } = this.#source;
+    if (origin === undefined) return undefined;
+    // From here it takes one step, and from the base one for each level.
+    const isInPlace = disk !== undefined && isCopy === isInCopy && origin === this.originOf(nameText(name));
+    return isInPlace ? disk.child(name) : this.#view.disk.folder(origin);
   }
 
   #inner(name: Name, source: Source): PlannedFolder {

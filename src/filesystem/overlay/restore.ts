@@ -77,21 +77,42 @@ export class Restoration {
 
   /** Returns the first link among a folder and those above it. */
   #findLink(folder: string): string | undefined {
-    try {
-      using place = this.#tree.jail.admit(folder, asRecorded);
-      if (place.path === folder && place.stats?.isDirectory()) return undefined;
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+    if (this.#isReachedPlainly(folder)) return undefined;
+    const paths = [...ancestorsOf(folder), folder];
+    // The first `plain` of them are folders that no link leads to.
+    let [plain, others] = [0, paths.length - 1];
+    while (plain < others) {
+      const middle = Math.floor((plain + others) / 2);
+      if (this.#isReachedPlainly(paths[middle]!)) plain = middle + 1;
+      else others = middle;
     }
-    const isLink = (path: string) => {
-      try {
-        return this.#tree.state(path).kind === "symlink";
-      } catch (error) {
-        if (error instanceof Refusal) return false;
-        throw error;
-      }
-    };
-    return [...ancestorsOf(folder), folder].find(isLink);
+    for (const path of paths.slice(plain)) {
+      const kind = this.#kindOf(path);
+      if (kind === "symlink") return path;
+      // It may be a folder whose name is spelled otherwise.
+      if (kind !== "dir") return undefined;
+    }
+    return undefined;
+  }
+
+  /** Returns whether a folder is at a path, and none of the names in it is a link. */
+  #isReachedPlainly(path: string): boolean {
+    try {
+      using place = this.#tree.jail.admit(path, asRecorded);
+      return place.path === path && place.stats?.isDirectory() === true;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
+    }
+  }
+
+  #kindOf(path: string): EntryState["kind"] | undefined {
+    try {
+      return this.#tree.state(path).kind;
+    } catch (error) {
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    }
   }
 
   /** Throws a refusal for a path that a link leads to another place. */
