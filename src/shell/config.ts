@@ -116,10 +116,11 @@ export const shellConfigSchema = Type.Object({
         gibibyte,
         "Largest file, in bytes, that shell::fs::write makes. 0 is no limit.",
       ),
-      refuse_undefined_groups: Flag(
-        false,
-        "Refuse a replacement of shell::fs::sed that names a group which its pattern does not have, such as `$1x` for `${1}x`, before any file is changed. Otherwise the group is empty, as in 0.3.5, and what it was meant to keep is deleted.",
-      ),
+      refuse_undefined_groups: Type.Union([Type.Boolean(), Type.Null()], {
+        default: null,
+        description:
+          "Refuse a replacement of shell::fs::sed that names a group which its pattern does not have, such as `$1x` for `${1}x`, before any file is changed. Otherwise the group is empty, as in 0.3.5, and what it was meant to keep is deleted. null is the default of the profile: true in agent, false in contract.",
+      }),
       denylist_paths: Texts(
         ["/etc/passwd", "/etc/shadow"],
         "Absolute paths that shell::fs::* never reaches, with everything below them.",

@@ -23,6 +23,8 @@ export const shellProfileTable = {
   "fs.deny_globs": { contract: [], agent: secretGlobs },
   /** The globs of files that `shell::fs::*` may read but not change, unless configured. */
   "fs.write_deny_globs": { contract: [], agent: autorunGlobs },
+  /** Whether `sed` refuses a replacement that names a group which the pattern lacks, unless configured. */
+  "fs.refuse_undefined_groups": { contract: false, agent: true },
   /** Whether `mv` moves a link that dangles, or leads outside or to a denied entry. */
   "fs.links_lead_anywhere": { contract: false, agent: true },
   /** Whether `ls` answers pages even if the caller requests none. */

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { Refusal } from "../../base/errors.ts";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
@@ -133,6 +134,15 @@ async function inWords<T>(act: () => T | Promise<T>): Promise<T> {
 export function shortDeadline({ deadline }: ShellContext): Deadline & Disposable {
   const short = deadlineIn(Math.min(maxMilliseconds, deadline.left), deadline.signal);
   return Object.assign(short, { [Symbol.dispose]: () => short.end() });
+}
+
+/**
+ * Returns how a call names the paths that it finds: like the `requested` one, so absolute if that is. In a
+ * scope they are absolute too, since its relative paths start at its root.
+ */
+export function foundPaths(jail: Jail, requested: string): (path: string) => string {
+  const isAbsolutePath = jail.scope !== undefined || isAbsolute(requested);
+  return isAbsolutePath ? (path) => jail.hostPath(path) : (path) => path;
 }
 
 /** Throws unless a call may reach or create something at `path`: the first check (shell §8.2). */

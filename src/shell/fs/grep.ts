@@ -6,7 +6,7 @@ import type { Jail } from "../../filesystem/jail/folder.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { commaBytes, JsonBudget } from "../../text/sizes/json-budget.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
-import { defineFsFunction, shortDeadline } from "./define.ts";
+import { defineFsFunction, foundPaths, shortDeadline } from "./define.ts";
 import { refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
 import { HostEncoding, withoutEncoding } from "./host-encoding.ts";
@@ -86,7 +86,7 @@ export const grep = defineFsFunction({
       jail,
     );
     const { content_matches, truncated } = answer;
-    const found = hostMatches(content_matches, jail, context.maxAnswerBytes);
+    const found = namedMatches(content_matches, foundPaths(jail, path), context.maxAnswerBytes);
     const matches = await runInSlices(found, createTimeSlice());
     // Even without further matches, as published.
     const isCut = matches.length < content_matches.length;
@@ -112,7 +112,7 @@ export function startOf(jail: Jail, requested: string): Start {
   return { isFolder, size: stats!.isFile() ? stats!.size : 0, prefix };
 }
 
-interface HostMatch {
+interface NamedMatch {
   readonly path: string;
   readonly line: number;
   readonly content: string;
@@ -122,21 +122,21 @@ interface HostMatch {
 const atOnce = 500;
 
 /**
- * Returns the matches with host paths, as many as fit into one message: host paths are longer than the paths
- * that the search counted.
+ * Returns the matches with the paths of the answer, as many as fit into one message: host paths are longer
+ * than the paths that the search counted.
  */
-function* hostMatches(
+function* namedMatches(
   found: readonly { readonly path: string; readonly line: number; readonly text: string }[],
-  jail: Jail,
+  nameOf: (path: string) => string,
   maxAnswerBytes: number,
-): Steps<HostMatch[]> {
+): Steps<NamedMatch[]> {
   const budget = new JsonBudget(maxAnswerBytes, jsonBytes({ matches: [], truncated: false }));
-  const matches: HostMatch[] = [];
-  let [file, hostPath] = ["", ""];
+  const matches: NamedMatch[] = [];
+  let [file, name] = ["", ""];
   for (const [index, { path, line, text }] of found.entries()) {
     if (index % atOnce === 0) yield;
-    if (path !== file) [file, hostPath] = [path, jail.hostPath(path)];
-    const match = { path: hostPath, line, content: text };
+    if (path !== file) [file, name] = [path, nameOf(path)];
+    const match = { path: name, line, content: text };
     if (!budget.admit(jsonBytes(match) + commaBytes(index))) break;
     matches.push(match);
   }

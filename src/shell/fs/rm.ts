@@ -1,11 +1,10 @@
-import { isAbsolute } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Refusal } from "../../base/errors.ts";
 import { explainStop } from "../../filesystem/operations/partly-removed.ts";
 import { unlinkPath } from "../../filesystem/operations/remove.ts";
 import type { RemovalProgress } from "../../filesystem/operations/require-allowed.ts";
 import type { ShellContext } from "../define.ts";
-import { defineFsFunction, shortDeadline } from "./define.ts";
+import { defineFsFunction, foundPaths, shortDeadline } from "./define.ts";
 import { inShellWords } from "./fs-errors.ts";
 
 /** `shell::fs::rm`: removes a file, a link or a folder (shell §9.4). */
@@ -49,6 +48,6 @@ function explained(
       const { reason, message, details } = inShellWords(cause);
       return new Refusal(reason, message, undefined, { ...(details && { details }) });
     },
-    nameOf: (at) => (isAbsolute(path) ? jail.hostPath(at) : at),
+    nameOf: foundPaths(jail, path),
   });
 }

@@ -18,7 +18,7 @@ import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { escapePattern } from "../../text/regex/regex-runtime.ts";
 import type { LineReplacement } from "../../text/regex/rust-regex.ts";
 import type { ShellContext } from "../define.ts";
-import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
+import { defineFsFunction, foundPaths, requirePath, shortDeadline } from "./define.ts";
 import { inShellWords, refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
 import { type Start, startOf } from "./grep.ts";
@@ -37,7 +37,7 @@ const fields = {
   pattern: Type.String(),
   replacement: Type.String(),
   regex: Type.Boolean({ default: true }),
-  first_only: Type.Boolean({ default: false }),
+  first_only: Type.Boolean({ default: false, description: "Replace only the first match of each line." }),
   ignore_case: Type.Boolean({ default: false }),
   encoding: HostEncoding(),
 };
@@ -93,7 +93,7 @@ export const sed = defineFsFunction({
     await requireAll(jail, request.files, pace);
     const { config, profile } = context;
     const replacement = {
-      ...replacementOf(request, config.fs.refuse_undefined_groups),
+      ...replacementOf(request, config.fs.refuse_undefined_groups ?? profile["fs.refuse_undefined_groups"]),
       refusesForeign: request.regex && profile["fs.keeps_line_ends"],
     };
     requireReplacement(context.regex, replacement);
@@ -131,7 +131,7 @@ function requireStart(jail: Jail, path: string, { recursive }: Request): WalkSta
   return { ...start, path };
 }
 
-/** Returns the host paths of the regular files at or below `path`, in the order of their bytes. */
+/** Returns the paths of the regular files at or below `path`, in the order of their bytes. */
 async function collect(
   { path, isFolder, prefix }: WalkStart,
   { include_glob, exclude_glob }: Request,
@@ -146,12 +146,13 @@ async function collect(
     return isWanted ? [path] : [];
   }
   const found: string[] = [];
+  const nameOf = foundPaths(jail, path);
   const start = new SharedFolder(jail.admitFolder(path));
   const walk = new Walk(start, { jail, files, ...filters, onTooDeep: () => {} });
   start.release();
   try {
     for (let batch = takeBatch(walk, batchSize); batch !== undefined; batch = takeBatch(walk, batchSize)) {
-      for (const file = new FileCursor(batch.files); file.next(); ) found.push(jail.hostPath(file.path));
+      for (const file = new FileCursor(batch.files); file.next(); ) found.push(nameOf(file.path));
       batch.release();
       await yieldIfDue(pace);
     }
