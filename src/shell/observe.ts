@@ -9,13 +9,13 @@ import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import type { Requester } from "../filesystem/disk/mutation.ts";
 import type { Cause } from "../filesystem/feed/change.ts";
 import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
-import { FilesSnapshot, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
+import { FilesSnapshot, type Overflow, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
 import { type BegunCommand, nothingUnguarded } from "./confinement.ts";
 import type { ShellContext } from "./define.ts";
 import { withoutNames } from "./hidden-names.ts";
 import { type CommandFeed, leftNote, type ObservedServices } from "./observed.ts";
-import { refusePlainly } from "./programs/plain-refusal.ts";
+import { PlainRefusal, refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
 import { renderChanges } from "./render-changes.ts";
@@ -52,7 +52,8 @@ interface Observing {
 
 /**
  * Begins to observe a command, and holds the files that it may change. In the profile `contract`, there are
- * no remarks unless the call has `snapshot`. Throws a plain refusal for malformed globs.
+ * no remarks unless the call has `snapshot`. Throws a plain refusal for malformed globs, and in the profile
+ * `agent` if nothing can be held for a call with `snapshot`.
  */
 export async function observe(
   context: ShellContext,
@@ -61,7 +62,8 @@ export async function observe(
   const { functionId, author, config, profile, feed } = context;
   const name = basename(program.argv[0]);
   const requester: Requester = { ...context, label: name };
-  const holding = await holdFiles(globs ?? config.snapshot, context);
+  const isRequired = globs !== undefined && profile["exec.requires_snapshot"];
+  const holding = await holdFiles({ globs: globs ?? config.snapshot, isRequired }, context);
   const isRemarked = profile.command_remarks || globs !== undefined;
   if (!isRemarked && holding === undefined) return unobserved;
   const cause: Cause = {
@@ -115,19 +117,27 @@ interface Holding {
   record(requester: Requester): Promise<SnapshotOutcome>;
 }
 
+interface Selected {
+  readonly globs: readonly string[];
+  /** Whether the command must not run if nothing can be held. */
+  readonly isRequired: boolean;
+}
+
 /** Holds the files that the globs select; `undefined` if they select none. */
 async function holdFiles(
-  globs: readonly string[],
+  { globs, isRequired }: Selected,
   { fs: { jail, journal }, deadline, caller, log }: ShellContext,
 ): Promise<Holding | undefined> {
   const compiled = compiling(globs);
   if (compiled === undefined) return undefined;
-  const failed = (reason: string): Holding => ({
-    record: async () => ({ checkpoint: undefined, recorded: new Set(), lost: [{ path: "", reason }] }),
-  });
-  if (journal === undefined) return failed("the journal is off, so nothing was held");
+  if (journal === undefined) {
+    if (isRequired) throw refusePlainly.badPayload("snapshot", noJournal);
+    return failed("the journal is off, so nothing was held");
+  }
   try {
     const snapshot = await FilesSnapshot.take({ selection: compiled, jail, journal }, { deadline, caller });
+    const { overflow } = snapshot;
+    if (isRequired && overflow) throw refusePlainly.badPayload("snapshot", overfull(overflow));
     return {
       async record(requester) {
         try {
@@ -141,11 +151,30 @@ async function holdFiles(
       },
     };
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof Refusal || error instanceof PlainRefusal) throw error;
     log.warn("no files are held for a command", { reason: String(error) });
+    if (isRequired) throw refusePlainly.badPayload("snapshot", notHeld);
     return failed("the files could not be held");
   }
 }
+
+const failed = (reason: string): Holding => ({
+  record: async () => ({
+    checkpoint: undefined,
+    recorded: new Set(),
+    lost: [{ path: "", reason }],
+    hasHeld: false,
+  }),
+});
+
+const noJournal =
+  "needs a journal, and this worker keeps none, so nothing that the command changes could be undone. Nothing was run. Leave the field out to run the command without an undo, or let the user set `journal` in the configuration";
+
+const overfull = ({ limit }: Overflow) =>
+  `selects more than ${limit} files, so none of them could be undone. Nothing was run. Send globs that select fewer files`;
+
+const notHeld =
+  "cannot be held: the folder of the journal takes no copies now. Nothing was run. Try again, leave the field out to run the command without an undo, or tell the user";
 
 function sayMisspelt({ glob, instead }: SnapshotGlobs["misspelt"][number]): string {
   const why = instead === `${glob}/` ? "names a folder" : "separates names by backslashes";
@@ -183,9 +212,10 @@ async function undoOf(
   outcome: SnapshotOutcome | undefined,
   command: CommandChanges | undefined,
 ): Promise<Pick<Remarks, "checkpoint" | "not_held">> {
-  const { checkpoint, recorded = new Set<string>(), lost = [] } = outcome ?? {};
+  const { checkpoint, recorded = new Set<string>(), lost = [], hasHeld = true } = outcome ?? {};
   const named = new Set([...recorded, ...lost.map(({ path }) => path)]);
-  const others = command ? await runInSlices(command.filesBeside(named), createTimeSlice()) : 0;
+  // Without held files, those that the globs select are unknown.
+  const others = command && hasHeld ? await runInSlices(command.filesBeside(named), createTimeSlice()) : 0;
   const more = lost.length - maxLost;
   const lines = [
     ...lost.slice(0, maxLost).map(({ path, reason }) => (path === "" ? reason : `${path} (${reason})`)),

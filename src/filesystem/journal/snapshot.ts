@@ -50,6 +50,14 @@ export interface SnapshotOutcome {
   /** The files and links that the checkpoint restores. */
   readonly recorded: ReadonlySet<string>;
   readonly lost: readonly LostChange[];
+  /** Whether the selected files were held. Otherwise `lost` says why, for all of them. */
+  readonly hasHeld: boolean;
+}
+
+/** The reason for holding none of the selected files. */
+export interface Overflow {
+  /** Maximum files that are held. */
+  readonly limit: number;
 }
 
 /** The files to hold, selected by folders, whose paths start at the base. */
@@ -129,8 +137,11 @@ export class FilesSnapshot {
   /** Records the changes of the held files as a checkpoint of the requester, and drops the copies. */
   async record(requester: Requester): Promise<SnapshotOutcome> {
     try {
-      if (this.#isOverfull)
-        return { checkpoint: undefined, recorded: new Set(), lost: [tooMany(this.#bounds.files)] };
+      const { overflow } = this;
+      if (overflow !== undefined) {
+        const lost = [tooMany(overflow.limit)];
+        return { checkpoint: undefined, recorded: new Set(), lost, hasHeld: false };
+      }
       const walker = { deadline: deadlineIn(recordingMs), caller: requester.caller };
       return await new Recording(this.#options, { ...this.#held, requester }).run(walker);
     } finally {
@@ -140,6 +151,11 @@ export class FilesSnapshot {
 
   drop(): void {
     rmSync(this.#location, { recursive: true, force: true });
+  }
+
+  /** `undefined` unless the selection has too many files. */
+  get overflow(): Overflow | undefined {
+    return this.#isOverfull ? { limit: this.#bounds.files } : undefined;
   }
 
   get #bounds(): typeof snapshotBounds {
@@ -358,7 +374,7 @@ class Recording {
     await write("replace", this.#modified.filter(isOwn));
     await write("create", this.#created.filter(isOwn));
     const checkpoint = this.#options.journal.checkpointOf(this.#requester);
-    return { checkpoint, recorded: this.#recorded, lost: this.#lost };
+    return { checkpoint, recorded: this.#recorded, lost: this.#lost, hasHeld: true };
   }
 
   #compare({ folder, name, path }: Found): void {
