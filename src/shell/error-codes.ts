@@ -39,7 +39,7 @@ export const shellMeanings: Readonly<Record<string, string>> = {
   S212: "Wrong kind: not a folder for `ls`, a folder for `read`, a link as the root of a recursive `chmod`.",
   S213: "Exists already.",
   S214: "The folder is not empty.",
-  S215: "Outside of `fs.host_root`, on `fs.denylist_paths`, through a dangling link, or not permitted by the operating system.",
+  S215: "Outside of `fs.host_root`, on `fs.denylist_paths` or `fs.deny_globs`, through a dangling link, or not permitted by the operating system.",
   S216: "Other failure below: I/O, a program that cannot be started, a channel, an answer of the engine that makes no sense; or the call ran out of time.",
   S217: "Bad regular expression.",
   S218: "Larger than `fs.max_read_bytes`, `fs.max_write_bytes` or what one message on the bus can carry.",

@@ -31,6 +31,13 @@ export const shellProfileTable = {
   "fs.ls.pages": { contract: false, agent: true },
   /** Whether `grep` searches the text after a byte order mark, in the encoding that the mark indicates. */
   "fs.grep.decodes": { contract: false, agent: true },
+  /**
+   * Whether `stat` answers the name that was sent and whether that is a link, besides the facts of the entry
+   * that it leads to.
+   */
+  "fs.stat.names_links": { contract: false, agent: true },
+  /** Whether `mv` compares both paths first, and answers `moved: false` for one entry. */
+  "fs.mv.compares_ends": { contract: false, agent: true },
   /** Whether the error of an `rm` that stops halfway says what is gone, and how it comes back. */
   "fs.rm.progress": { contract: false, agent: true },
   /** Whether answers of `shell::fs::*` count the changes that the journal does not keep. */
@@ -43,6 +50,11 @@ export const shellProfileTable = {
   "exec.requires_snapshot": { contract: false, agent: true },
   /** Milliseconds that `exec_bg` waits for an early end. `undefined`: it answers at once. */
   "exec_bg.start_ms": { contract: undefined, agent: 300 },
+  /**
+   * Whether errors name the matching deny rule, the missing folder, the sent command, and the call
+   * that works.
+   */
+  explained_errors: { contract: false, agent: true },
   /** Whether ids of jobs are `job-1`, `job-2` and so on, not `job-` and a UUID. */
   short_job_ids: { contract: false, agent: true },
   /** Whether answers have the output of a job by positions, command lines, and how a command ended. */

@@ -85,7 +85,7 @@ export function defineFsFunction<Fields extends TProperties, Response extends TS
       const untargeted = rest as Static<TObject<Fields>>;
       if (target.kind === "host")
         return countLosses(
-          inWords(() => fs.handle(untargeted, context)),
+          inWords(() => fs.handle(untargeted, context), context),
           context,
         );
       return (await forward(
@@ -122,11 +122,11 @@ async function countLosses(
   return (losses === 0 ? answer : { ...(answer as object), losses }) as never;
 }
 
-async function inWords<T>(act: () => T | Promise<T>): Promise<T> {
+async function inWords<T>(act: () => T | Promise<T>, { profile }: ShellContext): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw error instanceof Refusal ? inShellWords(error) : error;
+    throw error instanceof Refusal ? inShellWords(error, profile) : error;
   }
 }
 

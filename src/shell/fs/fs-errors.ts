@@ -1,5 +1,7 @@
 /** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
+import { posix } from "node:path";
 import { quoteShort, type Reason, Refusal } from "../../base/errors.ts";
+import type { ShellProfile } from "../profiles.ts";
 
 /** The sentences that replace shared ones, which name functions of another family. */
 const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
@@ -14,8 +16,17 @@ const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
     `${quoteShort(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
 };
 
-/** Returns the refusal in the words of `shell::fs::*`, if they differ. */
-export function inShellWords(refusal: Refusal): Refusal {
+/** The sentences that differ in the profile `agent`. */
+const explained: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
+  denied: (path) =>
+    `The path ${quoteShort(path)}, or something below it, is denied by fs.denylist_paths or fs.deny_globs, or decides how this worker is configured. Name something else, or ask the user.`,
+};
+
+/**
+ * Returns the refusal in the words of `shell::fs::*`, if they differ. Without a profile they are those of
+ * `contract`.
+ */
+export function inShellWords(refusal: Refusal, profile?: Pick<ShellProfile, "explained_errors">): Refusal {
   const { reason, path } = refusal;
   if (path === undefined) return refusal;
   if (refusal.isBelowFile)
@@ -24,9 +35,14 @@ export function inShellWords(refusal: Refusal): Refusal {
       `The path ${quoteShort(path)} goes on below a file (ENOTDIR); name the file itself.`,
       path,
     );
-  const sentence = sentences[reason];
+  const sentence = (profile?.explained_errors ? explained[reason] : undefined) ?? sentences[reason];
   return sentence === undefined ? refusal : new Refusal(reason, sentence(path), path);
 }
+
+const moveInto = (into: string | undefined): string =>
+  into === undefined
+    ? "Choose another name."
+    : `Send "dst": ${quoteShort(into)} to move into it, or choose another name.`;
 
 /** The refusals of `shell::fs::*` alone. */
 export const refuseFs = {
@@ -46,6 +62,50 @@ export const refuseFs = {
     new Refusal(
       "exists",
       `dst already exists: ${path}; send "overwrite": true to replace it, or choose another name.`,
+    ),
+
+  /** Refuses to make something in a missing folder. `cure` is a sentence without its full stop. */
+  folderMissing: (path: string, cure: string): Refusal =>
+    new Refusal(
+      "missing",
+      `path not found: ${path}; its folder ${quoteShort(posix.dirname(path))} is missing. Nothing was changed. ${cure}.`,
+    ),
+
+  /** Refuses to replace a folder. `into` is the path to move into it, if that is possible. */
+  destinationIsFolder: (path: string, into: string | undefined): Refusal =>
+    new Refusal(
+      "exists",
+      `dst already exists: ${path}, which is a folder. Nothing was moved. ${moveInto(into)}`,
+    ),
+
+  destinationNotEmpty: (path: string, into: string | undefined): Refusal =>
+    new Refusal(
+      "not-empty",
+      `dst already exists: ${path}, which is a folder that is not empty, and "overwrite" replaces only an empty one. Nothing was moved. ${moveInto(into)}`,
+    ),
+
+  noFolderOverFile: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `dst already exists: ${path}, which a folder cannot replace, because it is not a folder itself. Nothing was moved. Choose another name.`,
+    ),
+
+  intoItself: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `dst lies in src, and a folder cannot be moved into itself. Nothing was moved. Send a \`dst\` outside of ${quoteShort(path)}.`,
+    ),
+
+  folderExists: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `${quoteShort(path)} exists already. Nothing was made. Choose another name, or send "parents": true if a folder may be there already.`,
+    ),
+
+  nameIsTaken: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `${quoteShort(path)} exists already and is not a folder. Nothing was made. Choose another name.`,
     ),
 
   notRecursive: (path: string): Refusal =>
@@ -118,7 +178,7 @@ export const refuseFs = {
   incomplete: (path: string, received: number, announced: number): Refusal =>
     new Refusal(
       "io",
-      `The channel ended after ${received} bytes and ${announced} were announced. ${quoteShort(path)} was not written. Send it again.`,
+      `The channel ended after ${received} bytes and ${announced} were announced. ${quoteShort(path)} was not written. Send all of its bytes, and as \`size\` their number, or leave \`size\` out.`,
     ),
 
   tooLong: (path: string, limit: number): Refusal =>
@@ -133,3 +193,9 @@ export const refuseFs = {
       `${most} files are being read or written at once, which is the most; try again when one is done.`,
     ),
 } as const;
+
+/** Returns the refusal of a new entry, which is missing only if its folder is. */
+export const explainedMissing = (refusal: Refusal, path: string): Refusal =>
+  refusal.reason === "missing" && !refusal.isBelowFile
+    ? refuseFs.folderMissing(path, 'Send "parents": true to make it too')
+    : refusal;

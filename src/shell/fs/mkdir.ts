@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
+import { Refusal } from "../../base/errors.ts";
 import { makeFolderAt } from "../../filesystem/operations/make-folder.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
+import { explainedMissing, refuseFs } from "./fs-errors.ts";
 import { parseMode } from "./mode.ts";
 
 /** `shell::fs::mkdir`: makes a folder (shell §9.3). */
@@ -21,6 +23,12 @@ export const mkdir = defineFsFunction({
     const { jail, tree } = context.fs;
     requirePath(jail, path);
     const options = { mode: parseMode(mode, { isFolder: true }), parents };
-    return { created: await makeFolderAt(tree, { path, ...options }, context) };
+    try {
+      return { created: await makeFolderAt(tree, { path, ...options }, context) };
+    } catch (error) {
+      if (!context.profile.explained_errors || !(error instanceof Refusal)) throw error;
+      if (error.reason === "exists") throw parents ? refuseFs.nameIsTaken(path) : refuseFs.folderExists(path);
+      throw parents ? error : explainedMissing(error, path);
+    }
   },
 });

@@ -45,7 +45,7 @@ function explained(
     losses: journal?.lossesOf(call) ?? 0,
     // Without its path, since that sentence is complete.
     inWords: (cause) => {
-      const { reason, message, details } = inShellWords(cause);
+      const { reason, message, details } = inShellWords(cause, profile);
       return new Refusal(reason, message, undefined, { ...(details && { details }) });
     },
     nameOf: foundPaths(jail, path),

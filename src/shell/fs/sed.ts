@@ -224,7 +224,7 @@ async function resultOf(
     return { path, replacements: await editFile(path, edit, call), success: true };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const refusal = inShellWords(error);
+    const refusal = inShellWords(error, call.profile);
     const result = { path, replacements: 0, success: false, error: refusal.message };
     return withCode(result, call.renderError(refusal)?.code);
   }

@@ -234,6 +234,7 @@ function openShellJail(
         gitUser: readGitUser(environment),
       }),
       foldDeny: fs.fold_deny,
+      namesDenyingGlobs: profile.explained_errors,
       protectedFiles: opening.configFiles,
       trial: trialFor(opening),
       paths,

@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import { Refusal } from "../../base/errors.ts";
 import { Nullable, UInt64 } from "../../base/schema/fragments.ts";
 import { storeFile } from "../../filesystem/operations/store.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import { refuseShell } from "../shell-errors.ts";
 import { ContentRef, idleMilliseconds, isChannelId } from "./content.ts";
 import { defineFsFunction, requirePath } from "./define.ts";
-import { refuseFs } from "./fs-errors.ts";
+import { explainedMissing, refuseFs } from "./fs-errors.ts";
 import { encodeContent, HostEncoding, withoutEncoding } from "./host-encoding.ts";
 import { parseMode } from "./mode.ts";
 import { receive } from "./receive.ts";
@@ -80,6 +81,9 @@ export const write = defineFsFunction({
       })();
       await storeFile(disk.tree, { path, content: counted, mode: bits, parents }, context);
       return { bytes_written, path };
+    } catch (error) {
+      if (!context.profile.explained_errors || !(error instanceof Refusal)) throw error;
+      throw parents ? error : explainedMissing(error, path);
     } finally {
       transfer.end();
     }
