@@ -80,7 +80,7 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       introduction: [
         'A call that fails fails the invocation: a client of the bus sees `invocation_failed` with the message `handler error: ` and either one line of JSON, `{"code":"S2xx","message":"…"}`, or a sentence without a code.',
         "A sentence is the answer of `shell::exec`, `shell::exec_bg`, `shell::status` and `shell::kill` to a payload that does not fit, a command that may not run and a job that is not there. Everything else has a code. Codes that are not below are those of the sandbox worker, passed on.",
-        "In the profile `agent` every function answers a payload that does not fit with S210. An unknown field has `reason`, which is `unknown_field`, and `details` besides.",
+        "In the profile `agent` these four answer a payload with S210 that is not an object, has an unknown field or a field larger than its bound, or fits only the looser reading of 0.3.5, such as a negative `timeout_ms`. An unknown field has `reason`, which is `unknown_field`, and `details` besides.",
       ],
       meanings: shellMeanings,
     },

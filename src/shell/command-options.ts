@@ -106,7 +106,7 @@ export function holdOptions(
  */
 function admitStart(path: string, jail: ShellContext["fs"]["jail"], byDefault: string | undefined): Folder {
   const names = jail.roots.map(({ name }) => name);
-  const folder = jail.hasTop ? admitInRoot(path, jail, { names, byDefault }) : jail.admitFolder(path);
+  const folder = jail.hasTop ? admitInRoot(path, jail, { names, byDefault }) : admitExisting(path, jail);
   try {
     const gone = jail.goneAt(folder.path);
     if (gone !== undefined) throw gone;
@@ -118,6 +118,16 @@ function admitStart(path: string, jail: ShellContext["fs"]["jail"], byDefault: s
   }
 }
 
+/** Admits a folder. The refusal of a missing one names no function, since another worker may have it. */
+function admitExisting(path: string, jail: Pick<Jail, "admitFolder">): Folder {
+  try {
+    return jail.admitFolder(path);
+  } catch (error) {
+    const isAbsent = error instanceof Refusal && (error.reason === "missing" || error.reason === "denied");
+    throw isAbsent ? refuseShell.noFolder(error, path) : error;
+  }
+}
+
 /** Admits a folder in one of several roots, which the refusal of a path in none of them names. */
 function admitInRoot(
   path: string,
@@ -125,7 +135,7 @@ function admitInRoot(
   { names, byDefault }: StartRoots,
 ): Folder {
   try {
-    return jail.admitFolder(path);
+    return admitExisting(path, jail);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const [first = ""] = path.replace(/^(?:\.\/+)+/, "").split("/");

@@ -25,17 +25,14 @@ export function denylistOf(
     : patterns;
 }
 
-interface PolicyOptions extends Pick<PolicyRules, "writableRoots" | "maySet"> {
+interface PolicyOptions extends Pick<PolicyRules, "writableRoots" | "maySet" | "namesPaths"> {
   /** Patterns of refused command lines. */
   readonly denylist: readonly string[];
   readonly regex: RegexEngine;
 }
 
 /** Returns the configured policy. Throws a `ConfigError` for a pattern that does not compile. */
-export function createPolicy(
-  config: ShellConfig,
-  { denylist, regex, writableRoots, maySet }: PolicyOptions,
-): Policy {
+export function createPolicy(config: ShellConfig, { denylist, regex, ...rules }: PolicyOptions): Policy {
   const patterns = denylist.map((pattern) => compilePattern(pattern, regex));
   return makePolicy({
     denylist: patterns,
@@ -46,8 +43,7 @@ export function createPolicy(
     ],
     allowlist: config.allowlist,
     programFolders: config.program_folders,
-    writableRoots,
-    maySet,
+    ...rules,
   });
 }
 

@@ -69,6 +69,8 @@ export const shellProfileTable = {
   confined_denylist: { contract: false, agent: true },
   /** Whether `status` shows what a running job has written. */
   "status.running_output": { contract: false, agent: true },
+  /** Whether the record of a job has no outputs if the call chooses a part of them, which is in `output`. */
+  "status.sends_once": { contract: false, agent: true },
   /**
    * The default of `unknown_fields`: whether a field that the function does not have is ignored or refused.
    */

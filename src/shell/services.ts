@@ -225,6 +225,7 @@ function rulesFor(config: ShellConfig, { profile, confinement, tree, jail, writa
       regex,
       writableRoots: writable,
       maySet: settableVariables(config, profile),
+      namesPaths: profile.explained_errors,
     }),
     ...(profile.command_remarks && {
       commandRules: describeCommands({

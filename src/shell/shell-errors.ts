@@ -88,6 +88,15 @@ export const refuseShell = {
       `bad engine response: the answer of ${functionId} ${problem}; the sandbox worker is of another version, or failed. Try again; if it fails again, tell the user.`,
     ),
 
+  /** Refuses to start a command in a missing or denied folder, with one sentence for both. */
+  noFolder: ({ reason, isBelowFile }: Refusal, cwd: string): Refusal =>
+    new Refusal(
+      reason,
+      `${quoteShort(cwd)} is not found, or the configuration denies it. Nothing was run. Send a folder that exists as \`cwd\`, or leave \`cwd\` out.`,
+      cwd,
+      { isBelowFile },
+    ),
+
   /**
    * Refuses to start a command in a folder of none of the roots. `isInRoot` says that the path begins with a
    * root, and leads out of it by a link.

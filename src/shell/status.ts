@@ -91,8 +91,10 @@ export const status = defineShellFunction({
     if (!wantsOutput) return { job: jobs.status(call.job_id, caller, { withRunning }) };
     const output = await outputOf(call, context);
     const { signal, ...record } = jobs.follow(call.job_id, caller).record;
+    const job = jobs.status(call.job_id, caller, { withRunning });
+    const selects = selecting.some((field) => Object.hasOwn(call, field));
     return {
-      job: jobs.status(call.job_id, caller, { withRunning }),
+      job: selects && profile["status.sends_once"] ? withoutOutputs(job) : job,
       output,
       ...(signal !== null && { signal }),
       ...remarksOf(record),
@@ -106,8 +108,25 @@ export const status = defineShellFunction({
   },
 });
 
+/** The fields that choose a part of the output. */
+const selecting = ["since", "tail_lines", "grep", "max_output_bytes"] as const;
+
+type Outputs = Pick<
+  Static<typeof JobRecordSchema>,
+  "stdout" | "stderr" | "stdout_truncated" | "stderr_truncated"
+>;
+
+/** Returns a record without its outputs, which say that they are cut. */
+const withoutOutputs = <Job extends Outputs>(job: Job): Job => ({
+  ...job,
+  stdout: "",
+  stderr: "",
+  stdout_truncated: job.stdout_truncated || job.stdout !== "",
+  stderr_truncated: job.stderr_truncated || job.stderr !== "",
+});
+
 /** Returns the output of a record, for an answer without another. */
-function recorded({ stdout, stderr }: Static<typeof JobRecordSchema>): JobOutput {
+function recorded({ stdout, stderr }: Outputs): JobOutput {
   const text = stdout === "" || stdout.endsWith("\n") ? stdout + stderr : `${stdout}\n${stderr}`;
   return { text, from: 1, next: 1, start: 1, end: 1 };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultSubjects } from "../harness/subject.ts";
-import { answerOf, expectPlain } from "./case.ts";
+import { answerOf, expectCode, expectPlain } from "./case.ts";
 import { jailed } from "./fixture.ts";
 import { type ShellFixture, startShell } from "./shell-fixture.ts";
 
@@ -23,6 +23,43 @@ describe.each(defaultSubjects)("%s", (subject) => {
     for (const id of ["exec", "exec_bg"])
       expectPlain(await call(id, command), "`snapshot`", "no", "Nothing was run", "`journal`");
     expect(existsSync(join(served.folder, "made"))).toBe(false);
+  });
+
+  test("a payload that is no object is told what to send", async () => {
+    for (const payload of [null, [], "ls"]) expectCode(await call("exec", payload), "S210", "command");
+    expectCode(await call("status", null), "S210", "`job_id`");
+    expectCode(await call("list", null), "S210", "The payload is null; expected an object, such as {}.");
+  });
+
+  test("a missing folder to start in is told no function of another worker", async () => {
+    for (const id of ["exec", "exec_bg"]) {
+      const outcome = await call(id, { command: "pwd", cwd: "nope" });
+      expectCode(outcome, "S211", '"nope" is not found', "Nothing was run", "leave `cwd` out");
+      expect(JSON.stringify(outcome)).not.toContain("coder::");
+    }
+  });
+
+  test("a program is named by the path that was sent", async () => {
+    expectPlain(await call("exec", { command: "./x" }), "command './x' not in allowlist");
+    expectPlain(await call("exec", { command: "./ls" }), "command './ls' not in allowlist", 'send "ls"');
+    expectPlain(await call("exec", { command: "/opt/rm" }), "command '/opt/rm'", "Instead of rm");
+  });
+
+  test("a chosen part of the output is sent once", async () => {
+    const { job_id } = answerOf(await call("exec_bg", { command: "echo", args: ["line"], start_ms: 5000 }));
+    const whole = answerOf(await call("status", { job_id }));
+    expect(whole).toMatchObject({ job: { stdout: "line\n", stdout_truncated: false } });
+    for (const chosen of [{ since: 1 }, { tail_lines: 1 }, { grep: "line" }, { max_output_bytes: 100 }]) {
+      const { job, output } = answerOf(await call("status", { job_id, ...chosen }));
+      expect(job).toMatchObject({
+        status: "finished",
+        stdout: "",
+        stdout_truncated: true,
+        stderr: "",
+        stderr_truncated: false,
+      });
+      expect(JSON.stringify(output)).toContain("line");
+    }
   });
 });
 

@@ -309,8 +309,10 @@ const publishedFields = ({ properties }: TObject): string[] =>
 /** Describes `schema` in words: `a string`, `a whole number from 0 to 4294967295, or null`. */
 function expected(schema: TSchema): string {
   switch (schema[Kind]) {
-    case "Object":
-      return `an object with ${publishedFields(schema as TObject).join(", ")}`;
+    case "Object": {
+      const fields = publishedFields(schema as TObject);
+      return fields.length === 0 ? "an object, such as {}" : `an object with ${fields.join(", ")}`;
+    }
     case "Array":
       return "an array";
     case "Record":

@@ -39,6 +39,10 @@ export function describeField({ description = "" }: TSchema): string {
       /`None` \(or `args: null` \/ absent\) means .* See `parse_argv` in `crate::exec::host`\./,
       "Without it, or with null, `command` is split into words like a shell does; with it, even empty, `command` is the program.",
     )
+    .replace(
+      /Negative or fractional values silently fall back to (`\S+`) \(loose wire semantic, preserved on purpose\)\./,
+      "In the profile `contract`, negative or fractional values silently fall back to $1; in `agent` they are refused.",
+    )
     .replace(/ ?See \[`\w+::(\w+)`\]\./, " As `$1` of `shell::exec`.")
     .trim();
 }

@@ -24,8 +24,9 @@ export function* requireFit(
     try {
       if (definition.parse !== undefined) yield* definition.parse(payload);
     } catch (ofFunction) {
-      if (!(ofFunction instanceof Refusal)) throw ofFunction;
-      refusal = ofFunction;
+      if (ofFunction instanceof Refusal) refusal = ofFunction;
+      // Every function refuses with advice what is not an object.
+      else if (field !== "") throw ofFunction;
     }
     if (fault === undefined) throw refusal;
     const { schema, value: sent } = fault;

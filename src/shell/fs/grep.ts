@@ -35,8 +35,11 @@ export const grep = defineFsFunction({
     ignore_case: Type.Boolean({ default: false }),
     include_glob: Globs(),
     exclude_glob: Globs(),
-    max_matches: UInt64({ default: 10_000 }),
-    max_line_bytes: UInt64({ default: 4096 }),
+    max_matches: UInt64({ default: 10_000, description: "0 is no limit." }),
+    max_line_bytes: UInt64({
+      default: 4096,
+      description: "Bytes of each line in the answer; 0 is no limit.",
+    }),
     encoding: HostEncoding(),
   },
   response: Type.Object(

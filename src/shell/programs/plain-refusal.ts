@@ -112,22 +112,24 @@ export const refusePlainly = {
       `command matches denylist: ${pattern}; the user does not permit what it describes, however it is written. Leave it out, or ask the user.`,
     ),
 
-  /** Refuses a program. `maySet` returns whether the caller may set a variable of a name. */
+  /**
+   * Refuses a program, by its name or path. `maySet` returns whether the caller may set a variable of a name.
+   */
   notAllowed: (
-    name: string,
+    sent: string,
     allowed: readonly string[],
     maySet: (name: string) => boolean = () => true,
   ): PlainRefusal =>
     new PlainRefusal(
       "denied-by-rule",
-      `command '${shown(name)}' not in allowlist; send one of these instead: ${listAllowed(allowed)}.${insteadOf(name, allowed, maySet)}`,
+      `command '${shown(sent)}' not in allowlist; send one of these instead: ${listAllowed(allowed)}.${insteadOf(isAssignment(sent) ? sent : lastName(sent), allowed, maySet)}`,
     ),
 
   /** Refuses a path whose name is listed but that is not the file of that name, or a missing file. */
-  otherFile: (name: string): PlainRefusal =>
+  otherFile: (sent: string): PlainRefusal =>
     new PlainRefusal(
       "denied-by-rule",
-      `command '${shown(name)}' not in allowlist under this path, because it is not the file that the name stands for; send "${shown(name)}" without a folder.`,
+      `command '${shown(sent)}' not in allowlist under this path, because it is not the file that the name stands for; send "${shown(lastName(sent))}" without a folder.`,
     ),
 
   writable: (name: string): PlainRefusal =>
@@ -205,6 +207,9 @@ const interpreters: Readonly<Record<string, readonly string[]>> = {
 
 /** The variable that a word of a shell's line assigns. */
 const assignment = /^([A-Za-z_]\w*)=/;
+
+/** Returns the last component of a path, like Rust's `Path::file_name`. */
+export const lastName = (path: string): string => path.replace(/\/+$/, "").split("/").at(-1) || path;
 
 /** Returns whether a word assigns a variable, as before a command of a shell. */
 export const isAssignment = (word: string): boolean => assignment.test(word);

@@ -10,7 +10,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import { findGuarded } from "./guarded-options.ts";
-import { isAssignment, refusePlainly } from "./plain-refusal.ts";
+import { isAssignment, lastName, refusePlainly } from "./plain-refusal.ts";
 import { findFile, findProgram, type Program, parseSearchPath, programFolders } from "./program.ts";
 import { StartFailure } from "./start-failure.ts";
 import type { Argv } from "./words.ts";
@@ -33,6 +33,8 @@ export interface PolicyRules {
   readonly writableRoots: readonly string[];
   /** Returns whether callers may set a variable of this name. Default: any. */
   readonly maySet?: ((name: string) => boolean) | undefined;
+  /** Whether refusals name a program by its path, if that was sent. Default: by the last name of it. */
+  readonly namesPaths?: boolean;
   /** Makes the patterns ready, in parts that take up to 40 ms. */
   readonly preparations?: readonly (() => unknown)[];
 }
@@ -78,17 +80,19 @@ export function makePolicy(rules: PolicyRules): Policy {
     const match = rules.denylist.find((pattern) => pattern.matches(line));
     if (match !== undefined) throw refusePlainly.denylisted(match.source);
     if (!open && !listed.has(argv[0]) && !listed.has(lastName(argv[0]))) {
-      const name = isAssignment(argv[0]) ? argv[0] : lastName(argv[0]);
+      const name = isAssignment(argv[0]) ? argv[0] : nameFor(argv[0]);
       throw refusePlainly.notAllowed(name, allowlist, rules.maySet);
     }
   };
+
+  const nameFor = (sent: string) => (rules.namesPaths ? sent : lastName(sent));
 
   const findListed = (name: string, { folder }: ProgramContext): string | undefined => {
     if (listed.has(name)) return name.includes("/") ? findFile(name, folder) : findProgram(name, folders);
     // Missing and other files get the same answer. Both the name and the file must be listed, because a file
     // with many names (busybox) acts by its name.
     const file = findProgram(lastName(name), folders);
-    if (file === undefined || file !== findFile(name, folder)) throw refusePlainly.otherFile(lastName(name));
+    if (file === undefined || file !== findFile(name, folder)) throw refusePlainly.otherFile(nameFor(name));
     return file;
   };
 
@@ -109,7 +113,7 @@ export function makePolicy(rules: PolicyRules): Policy {
       const file = open ? findAnywhere(argv[0], context) : findListed(argv[0], context);
       if (file === undefined) throw new StartFailure("missing");
       if (rules.writableRoots.some((root) => lies(file, root)))
-        throw refusePlainly.writable(lastName(argv[0]));
+        throw refusePlainly.writable(nameFor(argv[0]));
       return { file, argv };
     },
   };
@@ -132,8 +136,5 @@ function findAnywhere(name: string, { folder, path }: ProgramContext): string | 
   if (name.includes("/")) return findFile(name, folder);
   return findProgram(name, path === undefined ? programFolders : parseSearchPath(path));
 }
-
-/** Returns the last component of a path, like Rust's `Path::file_name`. */
-const lastName = (path: string) => path.replace(/\/+$/, "").split("/").at(-1) || path;
 
 const lies = (file: string, root: string) => file.startsWith(root.endsWith("/") ? root : `${root}/`);
