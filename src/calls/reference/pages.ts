@@ -64,7 +64,20 @@ function renderIndexOf({ name, functions, profiles }: WorkerDefinition): string[
 }
 
 function renderFunction(definition: FunctionDefinition, worker: string): string {
-  const { id, description, effect, request, published = request, response, examples } = definition;
+  const {
+    id,
+    description,
+    effect,
+    request,
+    published = request,
+    publishedIn,
+    response,
+    examples,
+  } = definition;
+  const schemaTitle =
+    published["properties"] === undefined
+      ? `Request, as published with ${publishedIn}, on the bus and by \`--print-schema\`. Calls are checked by the fields above:`
+      : "Request:";
   return page(`\`${id}\``, [
     `${description}\n`,
     effect === "reads"
@@ -73,7 +86,7 @@ function renderFunction(definition: FunctionDefinition, worker: string): string 
     `## Request\n\n${renderFields(request as TObject)}`,
     "## Examples\n",
     ...examples.map((example) => `${example.title}:\n\n${code(example.request as JsonValue)}`),
-    `## Schemas\n\nRequest:\n\n${code(sortKeys(renderSchema(published)))}\nResponse:\n\n${code(sortKeys(renderSchema(response)))}`,
+    `## Schemas\n\n${schemaTitle}\n\n${code(sortKeys(renderSchema(published)))}\nResponse:\n\n${code(sortKeys(renderSchema(response)))}`,
   ]);
 }
 
