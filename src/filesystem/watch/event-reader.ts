@@ -1,4 +1,5 @@
 /** Reads the kernel's queue: changes of contents are reported at once, changed names become pending. */
+import { closeSync, constants, openSync } from "node:fs";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { ChangeStream } from "./change-stream.ts";
 import type { ChangedNames } from "./changed-names.ts";
@@ -6,7 +7,7 @@ import type { FolderNode } from "./folder-node.ts";
 import type { FolderTable } from "./folder-table.ts";
 import { events, type OnEvent, type WatchQueue } from "./inotify.ts";
 import { TransientWrites } from "./transient-writes.ts";
-import type { IncompleteReason, TreeListener } from "./watched-tree.ts";
+import type { IncompleteReason, OnName, TreeListener } from "./watched-tree.ts";
 
 /**
  * Maximum reads per drain, of some thousand events each. A queue that outlasts them is filled as fast as it
@@ -28,6 +29,8 @@ export class EventReader {
   readonly #options: EventReaderOptions;
   readonly #changes: ChangeStream;
   readonly #writes = new TransientWrites();
+  /** The folders outside of the tree whose names are reported, by their watches. */
+  readonly #beside = new Map<number, OnName>();
   #failure: IncompleteReason | undefined;
 
   constructor(options: EventReaderOptions) {
@@ -55,12 +58,24 @@ export class EventReader {
     table.unwatchLeft();
   }
 
+  /** Watches a folder outside of the tree. Returns a function that ends it, or `undefined` if that fails. */
+  watchBeside(folder: string, onName: OnName): (() => void) | undefined {
+    const { inotify } = this.#options;
+    const watch = watchAt(folder, inotify);
+    if (watch === undefined) return undefined;
+    this.#beside.set(watch, onName);
+    return () => {
+      if (this.#beside.delete(watch)) inotify.unwatch(watch);
+    };
+  }
+
   readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
     const { table, pending, listener } = this.#options;
     if ((mask & events.overflow) !== 0) this.#failure = "overflow";
     const folder = table.ofWatch(watch);
     if (folder === undefined) {
       if (table.hasLeft(watch)) this.#onEventInLeft(watch, mask);
+      else this.#onEventBeside(watch, mask, bytes.toString("latin1", from, to));
       return;
     }
     if (to === from) {
@@ -79,6 +94,18 @@ export class EventReader {
       else pending.add(folder, name);
     } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
   };
+
+  #onEventBeside(watch: number, mask: number, name: string): void {
+    const onName = this.#beside.get(watch);
+    if (onName === undefined) return;
+    // A move out of the tree came before it.
+    this.#changes.flush();
+    if ((mask & events.ignored) !== 0) {
+      this.#beside.delete(watch);
+      onName(undefined, false);
+    } else if (name !== "" && (mask & nameEvents) !== 0)
+      onName(name, (mask & (events.create | events.movedTo)) !== 0);
+  }
 
   /**
    * Handles an event for a folder between its old place and its new one. The listing at the new one shows the
@@ -102,6 +129,20 @@ export class EventReader {
       if (isEnd) this.#failure = "base-gone";
       else if ((mask & events.attrib) !== 0) table.unlisted.push(folder);
     } else if (isEnd && folder.parent !== undefined) pending.add(folder.parent, folder.name);
+  }
+}
+
+function watchAt(folder: string, inotify: WatchQueue): number | undefined {
+  try {
+    const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      const watch = inotify.watch(descriptor);
+      return typeof watch === "number" ? watch : undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined;
   }
 }
 

@@ -11,6 +11,7 @@ import type { MountTable } from "./mount-table.ts";
 import { TreeUpdater } from "./tree-updater.ts";
 import type {
   IncompleteReason,
+  OnName,
   TreeListener,
   WatchedFile,
   WatchedFolder,
@@ -124,6 +125,12 @@ export class InotifyTree implements WatchedTree {
       if (typeof entry === "number") yield { folder, key: keys[i]!, file: entry };
       else if (entry instanceof FolderNode) yield* this.filesBelow(entry);
     }
+  }
+
+  watchBeside(folder: string, onName: OnName): (() => void) | undefined {
+    if (this.#isClosed) return undefined;
+    const end = this.#events.watchBeside(folder, onName);
+    return end && (() => !this.#isClosed && end());
   }
 
   close(): void {

@@ -244,3 +244,39 @@ test("changes are reported in order, with both paths of a move", async () => {
     ["modified", "in", ""],
   ]);
 });
+
+test("names of a folder beside the tree are reported among the changes, until it is removed", async () => {
+  const lines: string[] = [];
+  using fixture = await new TreeFixture(
+    { f: "", "../beside/": null },
+    { listener: { onChange: ({ kind, path }) => lines.push(`${kind} ${path}`) } },
+  ).build();
+  const beside = fixture.at("../beside");
+  const watch = () =>
+    fixture.tree.watchBeside(beside, (name, isThere) => lines.push(`${name ?? "gone"} ${isThere}`));
+  expect(fixture.tree.watchBeside(fixture.at("none"), () => {})).toBeUndefined();
+  watch();
+  renameSync(fixture.at("f"), fixture.at("../out"));
+  mkdirSync(`${beside}/a`);
+  mkdirSync(fixture.at("d"));
+  renameSync(`${beside}/a`, `${beside}/b`);
+  mkdirSync(fixture.at("e"));
+  rmSync(beside, { recursive: true });
+  await fixture.drain();
+  const names = [
+    "removed f",
+    "a true",
+    "created d",
+    "a false",
+    "b true",
+    "created e",
+    "b false",
+    "gone false",
+  ];
+  expect(lines.splice(0)).toEqual(names);
+  mkdirSync(beside);
+  watch()!();
+  mkdirSync(`${beside}/a`);
+  await fixture.drain();
+  expect(lines).toEqual([]);
+});

@@ -140,8 +140,17 @@ export interface WatchedTree {
    * folders.
    */
   filesBelow(folder: WatchedFolder): Generator<WatchedFile, void, void>;
+  /**
+   * Reports each name that appears in a folder elsewhere or disappears from it, in the order of all events: a
+   * drain has reported every earlier change of the tree before. Returns a function that ends it, or
+   * `undefined` if the folder cannot be watched.
+   */
+  watchBeside(folder: string, onName: OnName): (() => void) | undefined;
   close(): void;
 }
+
+/** Receives a name and whether it is there, or no name once the folder is no longer watched. */
+export type OnName = (name: string | undefined, isThere: boolean) => void;
 
 /** A file as a walk meets it. The object is reused, and valid until the next step. */
 export interface WatchedFile {
