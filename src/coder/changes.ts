@@ -389,13 +389,27 @@ function partInScope(change: FeedChange, { scope }: Pick<Jail, "scope">): FeedCh
  * distinguished from those of other programs.
  */
 function renderCause(
-  { by, function_id: id = "call", program, author, mine: isMine }: WireChange["cause"],
+  { by, function_id: id = "call", program, author, commands, mine: isMine }: WireChange["cause"],
   sentence: Wording["sentence"],
 ): string {
   if (by === "external") return " (by another program)";
+  if (commands !== undefined) return ` (while ${renderCommands(commands, isMine === true, sentence)} ran)`;
   const what = program === undefined ? sentence(id) : `while ${sentence(id)} ${program} ran`;
   if (author === undefined || isMine) return ` (${what})`;
+  if (id === "shell::exec_bg") return ` (${what}, which ${renderAuthor(author)} started)`;
   return ` (${what}${program === undefined ? "" : ","} by ${renderAuthor(author)})`;
+}
+
+function renderCommands(
+  commands: NonNullable<WireChange["cause"]["commands"]>,
+  isMine: boolean,
+  sentence: Wording["sentence"],
+): string {
+  const named = commands.map(({ function_id: id = "call", program = "", author }) => {
+    const what = sentence(`${id} ${program}`);
+    return author === undefined || isMine ? what : `${what} of ${renderAuthor(author)}`;
+  });
+  return `${named.slice(0, -1).join(", ")} and ${named.at(-1)}`;
 }
 
 const fromNow = "[changes are listed from now on; coder::checkpoints lists those made by earlier calls]";

@@ -174,7 +174,10 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     trees,
     listen: storage.listen,
     checkpointOf: journal && ((requester) => journal.checkpointOf(requester)),
-    announced: storage.stateFolder && new AnnouncedCommands(storage.stateFolder),
+    announced:
+      storage.stateFolder && opening.onlyReads !== true
+        ? new AnnouncedCommands(storage.stateFolder)
+        : undefined,
   });
   const shownFiles = new ShownFiles(() => feed.position);
   if (profile["update-file.stale_lines"]) storage.listen(shownFiles);

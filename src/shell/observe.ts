@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../base/errors.ts";
 import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import type { Requester } from "../filesystem/disk/mutation.ts";
-import type { Cause } from "../filesystem/feed/change.ts";
+import type { CallCause } from "../filesystem/feed/change.ts";
 import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
 import { FilesSnapshot, type Overflow, type SnapshotOutcome } from "../filesystem/journal/snapshot.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
@@ -66,7 +66,7 @@ export async function observe(
   const holding = await holdFiles({ globs: globs ?? config.snapshot, isRequired }, context);
   const isRemarked = profile.command_remarks || globs !== undefined;
   if (!isRemarked && holding === undefined) return unobserved;
-  const cause: Cause = {
+  const cause: CallCause = {
     by: "call",
     function_id: functionId,
     ...(author !== undefined && { author }),
@@ -103,7 +103,7 @@ export async function observe(
 }
 
 /** Begins a command in the feed, unless watching the tree takes too long. */
-async function beginIn(feed: CommandFeed | undefined, cause: Cause): Promise<CommandChanges | undefined> {
+async function beginIn(feed: CommandFeed | undefined, cause: CallCause): Promise<CommandChanges | undefined> {
   const beginning = feed?.beginCommand(cause).catch(() => undefined);
   const command = await Promise.race([beginning, sleep(patienceMs, "late" as const)]);
   if (command !== "late") return command;

@@ -1,6 +1,6 @@
 /** The remarks about a command beside its output. */
 import type { Wording } from "../calls/contract/wording.ts";
-import type { Cause } from "../filesystem/feed/change.ts";
+import type { CallCause } from "../filesystem/feed/change.ts";
 import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { HiddenNames } from "./hidden-names.ts";
@@ -10,8 +10,8 @@ import { syntaxNote } from "./shell-syntax.ts";
 
 /** The part of a feed that is for commands. */
 export interface CommandFeed {
-  announceCommand(cause: Cause): () => void;
-  beginCommand(cause: Cause): Promise<CommandChanges | undefined>;
+  announceCommand(cause: CallCause): () => void;
+  beginCommand(cause: CallCause): Promise<CommandChanges | undefined>;
   endCommand(command: CommandChanges): Promise<ChangeSummary>;
 }
 

@@ -1,22 +1,43 @@
 /** The form of the feed's changes on the wire (coder §25). */
 import { type Static, Type } from "@sinclair/typebox";
-import { type Author, isSameAuthor } from "../../base/author.ts";
+import type { Author } from "../../base/author.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
-import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
+import type { CallCause, Cause, FeedChange } from "../../filesystem/feed/change.ts";
 import { AuthorFields, describeAuthor } from "../checkpoints/authors.ts";
+import { isMadeBy } from "./runners.ts";
 
 /** The kind of the change. */
 export const KindOfChange = Type.Union(
   (["created", "modified", "deleted", "moved"] as const).map((kind) => Type.Literal(kind)),
 );
 
+const RanCommand = Named("RanCommand", {
+  author: Type.Optional(AuthorFields),
+  function_id: Type.Optional(Type.String()),
+  program: Type.Optional(Type.String()),
+});
+
 const WireCause = Named("Cause", {
   author: Type.Optional(AuthorFields),
   by: Type.Union([Type.Literal("call"), Type.Literal("external")]),
   checkpoint: Type.Optional(UInt64({ description: "The number of the call's checkpoint." })),
+  commands: Type.Optional(
+    Type.Array(RanCommand, {
+      description: "The commands that ran, if several did: each may have made it, or another program.",
+    }),
+  ),
   function_id: Type.Optional(Type.String()),
-  mine: Type.Optional(Type.Literal(true, { description: "The author of this call made it." })),
-  program: Type.Optional(Type.String({ description: "The program that the call ran." })),
+  mine: Type.Optional(
+    Type.Literal(true, {
+      description:
+        "The author of this call made it, or it was made while none but their commands ran, not only a job in the background.",
+    }),
+  ),
+  program: Type.Optional(
+    Type.String({
+      description: "The program that the call ran when it was made: that made it, or another program did.",
+    }),
+  ),
   transaction: Type.Optional(Type.String()),
 });
 
@@ -55,12 +76,23 @@ interface DescribeOptions {
 }
 
 function describeCause(cause: Cause, reader: Author | undefined): WireChange["cause"] {
-  if (cause.by === "external" || cause.author === undefined) return cause;
-  const isMine = isSameAuthor(cause.author, reader);
-  return { ...cause, author: describeAuthor(cause.author), ...(isMine && { mine: true as const }) };
+  if (cause.by === "external") return cause;
+  const { author, commands, ...rest } = cause;
+  return {
+    ...rest,
+    ...(author !== undefined && { author: describeAuthor(author) }),
+    ...(commands !== undefined && { commands: commands.map(describeCommand) }),
+    ...(isMadeBy(cause, reader) && { mine: true as const }),
+  };
 }
 
-const withoutAuthor = (cause: Cause): Cause =>
+const describeCommand = ({ author, function_id, program }: CallCause): Static<typeof RanCommand> => ({
+  ...(author !== undefined && { author: describeAuthor(author) }),
+  ...(function_id !== undefined && { function_id }),
+  ...(program !== undefined && { program }),
+});
+
+const withoutAuthor = (cause: Cause): WireChange["cause"] =>
   cause.by === "external"
     ? cause
     : {

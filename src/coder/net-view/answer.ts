@@ -4,8 +4,9 @@ import { type Author, isSameAuthor, renderAuthor } from "../../base/author.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
-import type { Cause } from "../../filesystem/feed/change.ts";
+import { type Cause, commandsIn } from "../../filesystem/feed/change.ts";
 import type { Encoding } from "../../text/encodings/codec.ts";
+import { isBesideJobs } from "../changes/runners.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
@@ -19,10 +20,15 @@ export type NetAnswer = (typeof netAnswers)[number];
 
 export const NetChange = Named("NetChange", {
   added: Type.Optional(UInt64({ description: "Lines." })),
-  by: Type.Array(Type.String({ description: "`me`, another author, or `another program`." })),
+  by: Type.Array(
+    Type.String({
+      description:
+        "`me`, another author, or `another program`, which is named too if only jobs in the background ran.",
+    }),
+  ),
   checkpoints: Type.Array(UInt64()),
   commands: Type.Optional(
-    Type.Array(Type.String(), { description: "Functions that ran a program which changed it." }),
+    Type.Array(Type.String(), { description: "Functions whose programs ran while it changed." }),
   ),
   diff: Type.Optional(Type.String({ description: "In git's format, which coder::apply-patch takes." })),
   diff_truncated: Type.Optional(Type.Boolean()),
@@ -163,9 +169,9 @@ function commandsOf(
   records: NetChanges["records"],
   context: CoderContext,
 ): Pick<NetChange, "commands" | "edited_by"> {
-  const isCommand = (cause: Cause) => cause.by === "call" && cause.program !== undefined;
+  const isCommand = (cause: Cause) => commandsIn(cause).length > 0;
   const named = others.flatMap((cause) =>
-    cause.by === "call" && cause.program !== undefined ? [`${cause.function_id} ${cause.program}`] : [],
+    commandsIn(cause).map(({ function_id: id, program }) => `${id} ${program}`),
   );
   if (named.length === 0) return {};
   const editors = authorsOf({ seqs, others: others.filter((cause) => !isCommand(cause)) }, records, context);
@@ -174,6 +180,8 @@ function commandsOf(
     ...(editors.length > 0 && { edited_by: editors }),
   };
 }
+
+const anotherProgram = "another program";
 
 function authorsOf(
   { seqs, others }: Pick<NetDifference, "others" | "seqs">,
@@ -184,7 +192,11 @@ function authorsOf(
     author === undefined || isSameAuthor(own, author) ? "me" : renderAuthor(author);
   const authors = [
     ...seqs.map((seq) => nameOf(records.get(seq)?.author)),
-    ...others.map((cause) => (cause.by === "call" ? nameOf(cause.author) : "another program")),
+    ...others.flatMap((cause) => {
+      if (cause.by === "external") return [anotherProgram];
+      const authors = (cause.commands ?? [cause]).map(({ author }) => nameOf(author));
+      return isBesideJobs(cause) ? [...authors, anotherProgram] : authors;
+    }),
   ];
   return [...new Set(authors)].sort((one) => (one === "me" ? -1 : 1));
 }
@@ -265,13 +277,15 @@ function renderWhose(
   { by, commands = [], edited_by: editors = commands.length === 0 ? by : [] }: NetChange,
   sentence: Wording["sentence"],
 ): string {
-  const isForeign = by.some((author) => author !== "me");
   const named = (authors: readonly string[]) =>
     authors.map((author) => (author === "me" ? "you" : author)).join(", ");
   const byEditors = editors.length === 0 ? "" : `by ${named(editors)}`;
-  if (commands.length === 0) return isForeign ? byEditors : "";
+  if (commands.length === 0) return by.some((author) => author !== "me") ? byEditors : "";
   const ran = `while ${sentence(commands.join(", "))} ran`;
-  const runners = isForeign ? by.filter((author) => !editors.includes(author)) : [];
-  const byRunners = runners.length === 0 ? "" : `, by ${named(runners)}`;
-  return `${byEditors === "" ? "" : `${byEditors}, and `}${ran}${byRunners}`;
+  const rest = by.filter((author) => !editors.includes(author));
+  const runners = rest.filter((author) => author !== anotherProgram);
+  const isOnlyMine = [...editors, ...runners].every((author) => author === "me");
+  const byRunners = isOnlyMine || runners.length === 0 ? "" : `, by ${named(runners)}`;
+  const perhaps = runners.length < rest.length ? ", perhaps by another program" : "";
+  return `${byEditors === "" ? "" : `${byEditors}, and `}${ran}${byRunners}${perhaps}`;
 }

@@ -381,6 +381,35 @@ test("who ran a command is named apart from who made calls", () =>
     );
   }));
 
+test("of commands at once both are named, and a change beside a job alone is that of others too", () =>
+  afterEdits(async ({ fixture, one, stat }) => {
+    const { feed } = await fixture.runtime;
+    const begin = (author: Author, program: string, function_id = "shell::exec") =>
+      feed.beginCommand({ by: "call", function_id, author, program });
+    const { next: since } = await one.call("coder::changes");
+    const [mine, theirs] = [await begin(anna, "make"), await begin(ben, "node")];
+    writeFileSync(fixture.at("a"), "both\n");
+    await feed.endCommand(mine!);
+    expect((await feed.endCommand(theirs!)).files).toEqual(["a"]);
+    expect(await one.text("coder::changes", { since })).toStartWith(
+      "modified: a (while shell::exec make of anna 1.0 (session aaaaaaaa) and shell::exec node of ben 2.0 (session bbbbbbbb) ran)",
+    );
+    expect(await stat({ path: "a", since })).toContain(
+      "(while shell::exec make, shell::exec node ran, by you, ben 2.0 (session bbbbbbbb))",
+    );
+    const { next } = await one.call("coder::changes");
+    const job = await begin(anna, "vite", "shell::exec_bg");
+    writeFileSync(fixture.at("a"), "by hand\n");
+    for (const by of ["me", "others"])
+      expect(await stat({ since: next, by })).toContain(
+        "(while shell::exec_bg vite ran, perhaps by another program)",
+      );
+    expect(await one.text("coder::changes", { since: next })).toStartWith(
+      "modified: a (while shell::exec_bg vite ran, which anna 1.0 (session aaaaaaaa) started)",
+    );
+    await feed.endCommand(job!);
+  }));
+
 test("a file that a command makes where a call deleted one is the command's", () =>
   afterEdits(async ({ fixture, one, run, stat }) => {
     await one.call("coder::delete-file", { paths: ["n"] });

@@ -29,8 +29,10 @@ export class Credit {
 
 function isSame(one: Cause, other: Cause): boolean {
   if (one.by === "external" || other.by === "external") return one.by === other.by;
+  const [ran, ranOther] = [one.commands ?? [], other.commands ?? []];
   const isByOne = isSameOrNone(one.author, other.author) && one.function_id === other.function_id;
-  return isByOne && one.program === other.program;
+  const isWithOthers = ran.length === ranOther.length && ran.every((each, n) => isSame(each, ranOther[n]!));
+  return isByOne && one.program === other.program && isWithOthers;
 }
 
 const isSameOrNone = (one: Author | undefined, other: Author | undefined): boolean =>

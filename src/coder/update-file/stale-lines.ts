@@ -98,7 +98,8 @@ function isAtItsPlace({ number, start }: ShownLine, text: Buffer): boolean {
 function byOf(cause: Cause | undefined, { author: own }: CoderContext): string {
   if (cause === undefined) return "";
   if (cause.by === "external") return " (by another program)";
-  const { program, author, function_id: id = "a call" } = cause;
+  const { program, author, commands, function_id: id = "a call" } = cause;
+  if (commands !== undefined) return " (while several commands ran)";
   // The feed gets a call's own change after the shown files do, and does not know what came after it.
   if (program === undefined && isSameAuthor(author, own)) return "";
   const whose = author === undefined || isSameAuthor(author, own) ? "" : ` by ${renderAuthor(author)}`;

@@ -16,15 +16,21 @@ const [one, other] = [new AnnouncedCommands(state), new AnnouncedCommands(state)
 const cause = { by: "call", function_id: "shell::exec", program: "make" } as const;
 const files = () => readdirSync(state.find("commands")!);
 const put = (name: string, text: string) => writeFileSync(state.path("commands", name), text);
+const causes = (reader: AnnouncedCommands) => reader.running().map(({ name }) => reader.read(name));
 
-test("a command is known to other workers while it runs, and to those that look for earlier changes", () => {
-  expect(other.since(0)).toEqual([]);
+test("a command is known to other workers while it runs, and its file says when it has ended", () => {
+  expect(other.running()).toEqual([]);
+  const announced = { ...cause, author: { client: "anna", session: "aaaa" } };
+  const end = one.begin(announced);
+  const [id] = other.running().map((file) => file.id);
+  expect([causes(other), causes(one)]).toEqual([[announced], []]);
   const began = Date.now();
-  const end = one.begin({ ...cause, author: { client: "anna", session: "aaaa" } });
-  const announced = [{ ...cause, author: { client: "anna", session: "aaaa" } }];
-  expect([other.since(began), one.since(began)]).toEqual([announced, []]);
   end();
-  expect([other.since(began), other.since(Date.now() + 1000)]).toEqual([announced, []]);
+  expect(other.running()).toEqual([]);
+  const [ended] = files().map((name) => other.parse(name));
+  expect(ended).toMatchObject({ id: id!, isRunning: false });
+  expect(ended?.ended).toBeGreaterThanOrEqual(began);
+  expect(one.parse(ended!.name)).toBeUndefined();
 });
 
 test("files of killed workers and damaged ones say nothing, and old ones are removed", () => {
@@ -33,14 +39,16 @@ test("files of killed workers and damaged ones say nothing, and old ones are rem
   put(`running-${process.pid}-bb-0`, "{");
   put(`ended-1-cc-0-${Date.now() - 3_600_000}`, JSON.stringify(cause));
   put("other", JSON.stringify(cause));
-  expect(other.since(Date.now() + 1000)).toEqual([]);
+  expect(causes(other)).toEqual([undefined]);
+  expect(other.parse("other")).toBeUndefined();
+  rmSync(state.path("commands", `running-${process.pid}-bb-0`));
   new AnnouncedCommands(state).begin(cause)();
   expect(files().filter((name) => /-(?:aa|cc)-|other/.test(name))).toEqual(["other"]);
 });
 
 test("names that others wrote are cut", () => {
   const end = one.begin({ ...cause, program: "x".repeat(10_000), author: { client: "y".repeat(10_000) } });
-  const [found] = other.since(Date.now() + 1000);
+  const [found] = causes(other);
   expect(found).toMatchObject({ program: "x".repeat(200), author: { client: "y".repeat(200) } });
   end();
 });

@@ -1,25 +1,24 @@
 /**
  * The commands that other workers run on the same folder, also in other processes. Each is a file in the
- * state folder, whose name says whether it still runs, so that a feed can distinguish their changes from
- * those of other programs.
+ * state folder, whose name says whether it still runs. A feed gets the events of that folder and of the tree
+ * in one order, so it knows which commands ran at each event.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { StateFolder } from "../state/state-folder.ts";
-import type { Cause } from "./change.ts";
+import type { CallCause } from "./change.ts";
 
 const folder = "commands";
 
 /** Milliseconds after which the file of a command that has ended is removed. */
 const keptMs = 60_000;
 
-/** Maximum commands that are read at once, and characters of a name in their files. */
-const maxRead = 100;
+/** Maximum characters of a name in the file of a command. */
 const maxNameLength = 200;
 
-/** The name of a file: the state, the process, the worker in it, a number, and the time of the end. */
-const fileName = /^(running|ended)-(\d+)-([\da-f]+)-\d+(?:-(\d+))?$/;
+/** The name of a file: the state, the id (process, worker in it, and a number), and the time of the end. */
+const fileName = /^(running|ended)-((\d+)-([\da-f]+)-\d+)(?:-(\d+))?$/;
 
 export class AnnouncedCommands {
   readonly #state: StateFolder;
@@ -35,7 +34,7 @@ export class AnnouncedCommands {
    * Announces a command to the other workers. Returns a function to call when the command has ended. Does not
    * fail if the folder cannot be written.
    */
-  begin(cause: Cause): () => void {
+  begin(cause: CallCause): () => void {
     const id = `${process.pid}-${this.#worker}-${this.#count++}`;
     try {
       const [created, running] = [`new-${id}`, `running-${id}`].map((name) => this.#state.path(folder, name));
@@ -48,18 +47,34 @@ export class AnnouncedCommands {
     }
   }
 
-  /** Returns the causes of other workers' commands that ran at this time, in milliseconds, or later. */
-  since(time: number): Cause[] {
+  /** Returns the host path of the folder with the files, which it creates; `undefined` if it cannot. */
+  folder(): string | undefined {
+    try {
+      return dirname(this.#state.path(folder, "new"));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Returns what the name of a file says about the command of another worker. */
+  parse(name: string): AnnouncedFile | undefined {
+    const file = parseName(name);
+    return file?.worker === this.#worker ? undefined : file;
+  }
+
+  /** Lists the commands of other workers that run. */
+  running(): AnnouncedFile[] {
     const at = this.#state.find(folder);
     if (at === undefined) return [];
-    const found: Cause[] = [];
-    const others = listIn(at).filter(({ worker }) => worker !== this.#worker);
-    for (const { name, isRunning, pid, ended } of others.slice(0, maxRead)) {
-      const isLater = isRunning ? isAlive(pid) : ended >= time;
-      const cause = isLater ? readCause(join(at, name)) : undefined;
-      if (cause !== undefined) found.push(cause);
-    }
-    return found;
+    return listIn(at).filter(
+      ({ isRunning, pid, worker }) => isRunning && worker !== this.#worker && processExists(pid),
+    );
+  }
+
+  /** Returns the cause in a file, with its names cut; `undefined` if the file is gone or damaged. */
+  read(name: string): CallCause | undefined {
+    const at = this.#state.find(folder);
+    return at === undefined ? undefined : readCause(join(at, name));
   }
 
   #end(id: string): void {
@@ -77,33 +92,39 @@ export class AnnouncedCommands {
     const at = this.#state.find(folder);
     if (at === undefined) return;
     for (const { name, isRunning, pid, ended } of listIn(at))
-      if (isRunning ? !isAlive(pid) : ended < Date.now() - keptMs) rmSync(join(at, name), { force: true });
+      if (isRunning ? !processExists(pid) : ended < Date.now() - keptMs)
+        rmSync(join(at, name), { force: true });
   }
 }
 
-interface AnnouncedFile {
+export interface AnnouncedFile {
   readonly name: string;
   readonly isRunning: boolean;
+  /** Unique among commands of all workers. */
+  readonly id: string;
   readonly pid: number;
   readonly worker: string;
+  /** The time of its end, or 0. */
   readonly ended: number;
+}
+
+function parseName(name: string): AnnouncedFile | undefined {
+  const [, state, id, pid, worker, ended = "0"] = fileName.exec(name) ?? [];
+  if (state === undefined) return undefined;
+  const isRunning = state === "running";
+  return { name, isRunning, id: id!, pid: Number(pid), worker: worker!, ended: Number(ended) };
 }
 
 function listIn(at: string): AnnouncedFile[] {
   try {
-    return readdirSync(at).flatMap((name) => {
-      const [, state, pid, worker, ended = "0"] = fileName.exec(name) ?? [];
-      if (state === undefined) return [];
-      return [
-        { name, isRunning: state === "running", pid: Number(pid), worker: worker!, ended: Number(ended) },
-      ];
-    });
+    return readdirSync(at).flatMap((name) => parseName(name) ?? []);
   } catch {
     return [];
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Returns whether a process exists. */
+export function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -111,8 +132,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns the cause in a file, with its names cut; `undefined` if the file is gone or damaged. */
-function readCause(path: string): Cause | undefined {
+function readCause(path: string): CallCause | undefined {
   try {
     const { function_id, program, author } = JSON.parse(readFileSync(path, "utf8"), (_, value: unknown) =>
       typeof value === "string" ? value.slice(0, maxNameLength) : value,

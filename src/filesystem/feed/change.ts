@@ -8,18 +8,40 @@ import type { Author } from "../../base/author.ts";
 export type ChangeKind = "created" | "modified" | "deleted" | "moved";
 
 /** The author of a change: a call of this worker, or anything else on the machine. */
-export type Cause =
-  | {
-      readonly by: "call";
-      readonly function_id?: string;
-      readonly transaction?: string;
-      readonly author?: Author;
-      /** The program that made the change, if the call ran one. */
-      readonly program?: string;
-      /** The number of the call's checkpoint, if the journal keeps one. */
-      readonly checkpoint?: number;
-    }
-  | { readonly by: "external" };
+export type Cause = CallCause | { readonly by: "external" };
+
+export interface CallCause {
+  readonly by: "call";
+  readonly function_id?: string;
+  readonly transaction?: string;
+  readonly author?: Author;
+  /** The program that ran while the change was made, if the call ran one. */
+  readonly program?: string;
+  /** The number of the call's checkpoint, if the journal keeps one. */
+  readonly checkpoint?: number;
+  /** The calls whose programs ran, if there were several. Then the other fields are absent. */
+  readonly commands?: readonly CallCause[];
+}
+
+/** A command, from its beginning until all of its changes have been found. */
+export interface RunningCommand {
+  /** `undefined` if what another worker has announced cannot be read. */
+  readonly cause: CallCause | undefined;
+}
+
+/** A time in which something changed. */
+export interface Period {
+  /** The commands that ran in it, in the order in which they began. */
+  readonly commands: readonly RunningCommand[];
+  /** Whether none ran in a part of it. */
+  readonly isIdle: boolean;
+}
+
+/** Returns the calls whose programs ran while a change was made. */
+export function commandsIn(cause: Cause): readonly CallCause[] {
+  if (cause.by === "external") return [];
+  return cause.commands ?? (cause.program === undefined ? [] : [cause]);
+}
 
 /** A change before it gets its place in the feed. */
 export interface FoundChange {
@@ -41,9 +63,13 @@ export interface FoundChange {
   readonly cause: Cause;
   /** Whether changes before this one are unknown, so that anything at or below the path may differ. */
   readonly isGap?: boolean;
+  /** The commands that ran when another program made it. */
+  readonly during?: Period;
+  /** The time when it was noticed, in milliseconds. */
+  readonly time?: number;
 }
 
-export interface FeedChange extends FoundChange {
+export interface FeedChange extends Omit<FoundChange, "during"> {
   /** A number that counts up from 1. */
   readonly seq: number;
 }

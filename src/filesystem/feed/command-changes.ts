@@ -5,7 +5,7 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { ancestorsOf, namesOf, pathIn } from "../jail/backend.ts";
 import type { WatchedFolder } from "../watch/watched-tree.ts";
-import type { Cause, FoundChange } from "./change.ts";
+import type { CallCause, FoundChange } from "./change.ts";
 import type { Presence } from "./external-changes.ts";
 
 /** The distinct changed paths in the tree, without those in `.git`. */
@@ -74,7 +74,7 @@ class ChangedName {
 }
 
 export class CommandChanges {
-  readonly cause: Cause;
+  readonly cause: CallCause;
   /** The current names. A moved folder takes those inside it along. */
   readonly #top = new ChangedName();
   #names = 0;
@@ -86,7 +86,7 @@ export class CommandChanges {
   #isIncomplete = false;
   #hasDenied = false;
 
-  constructor(cause: Cause) {
+  constructor(cause: CallCause) {
     this.cause = cause;
   }
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { TreeChange } from "../watch/watched-tree.ts";
 import { ExternalChanges, type ExternalChangesOptions } from "./external-changes.ts";
+import { atRest } from "./feed.test-kit.ts";
 
 const folder = { kind: "dir", inode: "1", state: "1" } as unknown as ReturnType<
   ExternalChangesOptions["stampsAt"]
@@ -11,6 +12,7 @@ const folder = { kind: "dir", inode: "1", state: "1" } as unknown as ReturnType<
 function foundAfter(...events: Omit<TreeChange, "path" | "isFolder">[]): string[] {
   const found: string[] = [];
   const external = new ExternalChanges({
+    ...atRest,
     stampsAt: () => folder,
     presenceAt: () => "folder",
     isWatchedAt: () => true,
@@ -37,6 +39,7 @@ test("a folder that took the name of another is said to have done so", () => {
 test("a file in a folder that is moved to a new name, and removed, is not said to be deleted there", () => {
   const found: string[] = [];
   const external = new ExternalChanges({
+    ...atRest,
     stampsAt: () => "missing",
     presenceAt: (place) => (place === "old" ? "folder" : "nothing"),
     isWatchedAt: () => true,
@@ -54,6 +57,7 @@ test("a file in a folder that is moved to a new name, and removed, is not said t
 test("and however many files it had", () => {
   const found: string[] = [];
   const external = new ExternalChanges({
+    ...atRest,
     stampsAt: () => "missing",
     presenceAt: (place) => (place === "old" ? "folder" : "nothing"),
     isWatchedAt: () => true,
@@ -77,6 +81,7 @@ type FileEvent = readonly [kind: TreeChange["kind"], path: string, from?: string
 function foundOfFile(...events: readonly FileEvent[]): string[] {
   const found: string[] = [];
   const external = new ExternalChanges({
+    ...atRest,
     stampsAt: (place) =>
       place === "a"
         ? ({ kind: "file", inode: "1", state: "1" } as unknown as ReturnType<
@@ -142,6 +147,7 @@ test("names that a transaction holds are read only when it is over", () => {
   const found: string[] = [];
   let [reads, over] = [0, 0];
   const external = new ExternalChanges({
+    ...atRest,
     stampsAt: () => {
       reads++;
       return folder;
@@ -173,6 +179,7 @@ class Fixture {
   constructor(entries: readonly string[]) {
     const inodes = new Map(entries.map((entry, index) => [entry, `${index}`]));
     this.external = new ExternalChanges({
+      ...atRest,
       stampsAt: (place) => {
         const inode = inodes.get(place);
         const stamps = { kind: "file", inode, state: "" } as unknown;

@@ -7,8 +7,9 @@ import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { ancestorsOf } from "../jail/backend.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { TreeChange } from "../watch/watched-tree.ts";
-import type { FoundChange } from "./change.ts";
+import type { FoundChange, Period } from "./change.ts";
 import { latin1Of, movedKeys } from "./paths.ts";
+import { joinPeriods } from "./period.ts";
 import { RecentInodes } from "./recent-inodes.ts";
 
 /** The kind of entry that has a name: a folder, or anything else. */
@@ -43,6 +44,9 @@ interface Touched {
   isOfOrigin?: boolean;
   /** Whether the entry that had the name before the first event was moved away, and back. */
   isBack?: boolean;
+  /** The commands that ran at its events, and the time when the last one was read, in milliseconds. */
+  during: Period;
+  time: number;
 }
 
 /** The entry that a call left under a name. */
@@ -80,6 +84,10 @@ export interface ExternalChangesOptions {
   readonly isHeld: (path: string) => boolean;
   /** Returns how many transactions are over. Until the next one is, a held path stays held. */
   readonly transactionsOver: () => number;
+  /** Returns the commands that run now, as the events read so far say. */
+  readonly period: () => Period;
+  /** Returns the commands that have run since the last comparison of everything. */
+  readonly latePeriod: () => Period;
   readonly onFound: (change: FoundChange) => void;
 }
 
@@ -221,6 +229,7 @@ export class ExternalChanges {
     const isBack = isOfOrigin && origin === to;
     const arrived = isBack ? { origin: undefined, isOfOrigin: false } : { origin, isOfOrigin };
     Object.assign(target, {
+      during: joinPeriods(target.during, source.during),
       isReplaced: !isBack,
       isEmptied: false,
       isWritten,
@@ -240,7 +249,10 @@ export class ExternalChanges {
   #touch(path: Buffer, before: Presence | undefined): Touched {
     const key = path.toString();
     const known = this.#touched.get(key) ?? this.#held.get(key) ?? this.#late.get(key);
+    const period = this.#options.period();
     if (known !== undefined) {
+      known.during = joinPeriods(known.during, period);
+      known.time = Date.now();
       known.isLate = false;
       this.#held.delete(key);
       this.#late.delete(key);
@@ -255,6 +267,8 @@ export class ExternalChanges {
       isReplaced: false,
       isWritten: false,
       isAltered: false,
+      during: period,
+      time: Date.now(),
     };
     this.#touched.set(key, touched);
     return touched;
@@ -399,18 +413,27 @@ export class ExternalChanges {
   }
 
   #report(
-    { path, touched: { isWritten, origin, isEmptied } }: Judged,
+    { path, touched: { isWritten, origin, isEmptied, during, time } }: Judged,
     { before, after, isMove, isOther }: Verdict,
   ): void {
     const isFolder = after === "folder";
+    const when = { during, time };
     const emptied = isEmptied && this.#held.size === 0 && !this.#left.has(path) && { isEmptied };
     if (isMove) {
       const isOverOther = before !== "nothing";
-      this.#found({ kind: "moved", path, from: origin!, isFolder, ...(isOverOther && { isOverOther }) });
-      if (isWritten) this.#found({ kind: "modified", path, isFolder });
+      this.#found({
+        ...when,
+        kind: "moved",
+        path,
+        from: origin!,
+        isFolder,
+        ...(isOverOther && { isOverOther }),
+      });
+      if (isWritten) this.#found({ ...when, kind: "modified", path, isFolder });
     } else if (before === "nothing" || after === "nothing") {
       if (before !== after)
         this.#found({
+          ...when,
           kind: before === "nothing" ? "created" : "deleted",
           path,
           isFolder: isFolder || before === "folder",
@@ -418,13 +441,16 @@ export class ExternalChanges {
         });
     } else if (before !== after || (isFolder && isOther)) {
       // A different folder has the name, and nothing in it is the same.
-      this.#found({ kind: "deleted", path, isFolder: before === "folder", ...emptied });
-      this.#found({ kind: "created", path, isFolder });
-    } else this.#found({ kind: "modified", path, isFolder });
+      this.#found({ ...when, kind: "deleted", path, isFolder: before === "folder", ...emptied });
+      this.#found({ ...when, kind: "created", path, isFolder });
+    } else this.#found({ ...when, kind: "modified", path, isFolder });
   }
 
   #found(
-    change: Pick<FoundChange, "kind" | "path" | "from" | "isFolder" | "isOverOther" | "isEmptied">,
+    change: Pick<
+      FoundChange,
+      "kind" | "path" | "from" | "isFolder" | "isOverOther" | "isEmptied" | "during" | "time"
+    >,
   ): void {
     this.#options.onFound({ ...change, cause: { by: "external" } });
   }
@@ -462,7 +488,9 @@ export class ExternalChanges {
         const place = latin1Of(path);
         const now = stampsAt(place);
         const before = presenceOf(left.stamps);
-        const touched = { place, before, isReplaced: true, isWritten: false, isAltered: false };
+        const during = this.#options.latePeriod();
+        const flags = { isReplaced: true, isWritten: false, isAltered: false };
+        const touched = { place, before, ...flags, during, time: Date.now() };
         this.#judge({ path, touched, now }, false);
       }
       this.#left.delete(path);

@@ -1,4 +1,5 @@
 import type { FeedChange } from "./change.ts";
+import { idle } from "./period.ts";
 
 type Part = Partial<FeedChange> & Pick<FeedChange, "seq" | "path">;
 
@@ -7,3 +8,6 @@ export const change = (part: Part): FeedChange => ({
   ...{ kind: "modified", isFolder: false, cause: { by: "external" } },
   ...part,
 });
+
+/** The periods of a tree beside which no commands run. */
+export const atRest = { period: () => idle, latePeriod: () => idle };

@@ -11,10 +11,20 @@ import { namesOf } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { AnnouncedCommands } from "./announced-commands.ts";
 import { CallChanges, changedPathsOf } from "./call-changes.ts";
-import { type Cause, type FeedChange, type FoundChange, gapIn, type RootGap, visiblePart } from "./change.ts";
+import {
+  type CallCause,
+  type Cause,
+  commandsIn,
+  type FeedChange,
+  type FoundChange,
+  gapIn,
+  type Period,
+  visiblePart,
+} from "./change.ts";
 import { ChangeRing } from "./change-ring.ts";
 import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
 import { KnownContents, type KnownFile, maxKnown } from "./known-contents.ts";
+import { causeIn, idle } from "./period.ts";
 import { type RootTree, RootWatch } from "./root-watch.ts";
 
 export interface FeedOptions {
@@ -40,9 +50,6 @@ export interface ExternalBaseline {
 /** Maximum additional drains that a reader waits for if it finds changes that are not settled yet. */
 const maxDrains = 4;
 
-/** Maximum commands of other workers that are remembered while drains overlap. */
-const maxElsewhere = 100;
-
 /** Maximum milliseconds between the clock and the time of a file that changes now. */
 const clockTick = 20;
 
@@ -61,12 +68,10 @@ export class Feed implements MutationListener {
   #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
   #isListening = false;
-  /** The commands that run, in the order in which they began. */
-  readonly #commands = new Set<CommandChanges>();
-  /** The commands of other workers that ran since the last drain began, and the time of that. */
-  #elsewhere: readonly Cause[] = [];
-  #drainedAt = Date.now();
-  #drainsUnderWay = 0;
+  /** The commands that run in this process, in the order in which they began. */
+  #commands: readonly CommandChanges[] = [];
+  /** The times at which commands have ended, in milliseconds. */
+  readonly #ends = new WeakMap<CallCause, number>();
   /** Callbacks for the next change, and for the moment when the tree becomes watched. */
   readonly #waiting = new Set<() => void>();
   /** Defined once the tree was drained. From then on, a gap is reported. */
@@ -93,8 +98,11 @@ export class Feed implements MutationListener {
           openBase: () => jail.reopenFolder(root.name),
           isHeld: (path) => this.#calls.holds(path),
           transactionsOver: () => this.#calls.transactionsOver,
+          ownCommands: () => this.#commands,
+          announced: options.announced,
+          onEnd: (cause, time) => this.#ends.set(cause, time),
           onFound: (change) => this.#add(change),
-          onGap: (kind) => this.#addGap(root.name, kind),
+          onGap: (kind, during) => this.#addGap(gapIn(root.name, kind), during),
         }),
     );
     this.#rootsByName = new Map(this.#roots.map((root, index) => [trees[index]!.name, root]));
@@ -175,19 +183,25 @@ export class Feed implements MutationListener {
    * returned object. Returns `undefined` if the feed does not report such changes. A root that is gone has
    * none.
    */
-  async beginCommand(cause: Cause): Promise<CommandChanges | undefined> {
+  async beginCommand(cause: CallCause): Promise<CommandChanges | undefined> {
     if (this.#opening === undefined) this.#isForCommand = true;
     await this.newest();
     const served = this.#roots.filter(({ isGone }) => !isGone);
     if (served.length === 0 || !served.every((root) => root.reportsExternal)) return undefined;
     const command = new CommandChanges(cause);
-    this.#commands.add(command);
+    // Changes since the drain are not its work.
+    void this.#drain();
+    this.#commands = [...this.#commands, command];
     return command;
   }
 
   /** Announces a command to the feeds of other workers, until the returned function is called. */
-  announceCommand(cause: Cause): () => void {
-    return this.#options.announced?.begin(cause) ?? (() => {});
+  announceCommand(cause: CallCause): () => void {
+    const end = this.#options.announced?.begin(cause);
+    return () => {
+      this.#ends.set(cause, Date.now());
+      end?.();
+    };
   }
 
   /** Returns the changes since the command began. */
@@ -195,7 +209,7 @@ export class Feed implements MutationListener {
     try {
       await this.newest();
     } finally {
-      this.#commands.delete(command);
+      this.#commands = this.#commands.filter((other) => other !== command);
     }
     const { jail } = this.#options;
     const tree = {
@@ -258,7 +272,7 @@ export class Feed implements MutationListener {
       const { cause } = this.at(seq);
       if (cause.by === "external") continue;
       if (cause.checkpoint !== undefined && cause.checkpoint >= checkpoint) break;
-      if (cause.program !== undefined && cause.checkpoint === undefined) programs.add(cause.program);
+      for (const { program } of commandsIn(cause)) if (program !== undefined) programs.add(program);
     }
     return [...programs];
   }
@@ -357,24 +371,14 @@ export class Feed implements MutationListener {
     const number = ++this.#drains;
     // Paths of a transaction are compared once it is over.
     const [began, wasBusy] = [Date.now(), this.#calls.isBusy];
-    this.#findCommandsElsewhere();
-    this.#drainsUnderWay++;
     const drains = this.#roots.map((root) => root.drain(number));
     const found = this.#ring.newest;
-    const compared = await Promise.all(drains).finally(() => this.#drainsUnderWay--);
+    const compared = await Promise.all(drains);
     // Changes added since then may concern folders that are not watched yet.
     this.#settled = compared.includes(true) ? Math.max(this.#settled, found) : this.#ring.newest;
     const isCompared = compared.every((done, index) => done || this.#roots[index]!.isGone);
     const isComplete = isCompared && !wasBusy && !this.#calls.isBusy;
     if (isComplete) this.#comparedUntil = Math.max(this.#comparedUntil, began);
-  }
-
-  #findCommandsElsewhere(): void {
-    const since = this.#drainedAt;
-    this.#drainedAt = Date.now();
-    const found = this.#options.announced?.since(since) ?? [];
-    // The changes that an earlier drain still finds may be the work of commands that have ended since.
-    this.#elsewhere = this.#drainsUnderWay > 0 ? [...this.#elsewhere, ...found].slice(-maxElsewhere) : found;
   }
 
   #noteWritten(mutation: Mutation): void {
@@ -386,12 +390,15 @@ export class Feed implements MutationListener {
     if (content !== undefined) this.#written.set(mutation, { content, mode: placed.mode & 0o777 });
   }
 
-  #add(change: FoundChange, written?: KnownFile): void {
+  #add({ during = idle, ...change }: FoundChange, written?: KnownFile): void {
     const { jail } = this.#options;
     const visible = visiblePart(change, (path) => !jail.denies(namesOf(path)));
-    if (visible?.path !== change.path) for (const command of this.#commands) command.noteDenied();
+    const commands = during.commands.filter((one) => one instanceof CommandChanges);
+    if (visible?.path !== change.path) for (const command of commands) command.noteDenied();
     if (visible === undefined) return;
-    this.#ring.add(this.#ofCommand(visible));
+    for (const command of commands) command.note(visible);
+    const cause = change.cause.by === "external" ? causeIn(during) : change.cause;
+    this.#ring.add({ time: Date.now(), ...visible, cause });
     this.#followContents(visible, written);
     this.#wake();
   }
@@ -407,23 +414,13 @@ export class Feed implements MutationListener {
   }
 
   /** Adds a gap in a root. Anything lost before the first reader could begin does not count. */
-  #addGap(root: string, kind: RootGap): void {
-    this.#contents.dropBelow(root);
+  #addGap(gap: FoundChange, during: Period): void {
+    const { path, kind } = gap;
+    this.#contents.dropBelow(path === "." ? "" : path);
     if (this.#baseline === undefined) return;
-    this.#ring.add(this.#ofCommand(gapIn(root, kind)));
+    for (const command of this.#commands) command.note(gap);
+    this.#ring.add(kind === "modified" ? gap : { ...gap, cause: causeIn(during) });
     this.#wake();
-  }
-
-  /**
-   * The change, with the command that began last as its cause if another program made it while one ran, by
-   * this worker or another one.
-   */
-  #ofCommand(change: FoundChange): FoundChange {
-    if (change.cause.by !== "external") return change;
-    for (const command of this.#commands) command.note(change);
-    const cause = [...this.#commands].at(-1)?.cause ?? this.#elsewhere.at(-1);
-    const isUnknown = change.isGap && change.kind === "modified";
-    return cause === undefined || isUnknown ? change : { ...change, cause };
   }
 
   #wake(): void {

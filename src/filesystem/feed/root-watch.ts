@@ -8,9 +8,12 @@ import type { Stamps } from "../jail/statx.ts";
 import type { SharedTree, TreeSubscription } from "../watch/shared-tree.ts";
 import { StampReader } from "../watch/stamp-reader.ts";
 import type { IncompleteReason, WatchedFolder } from "../watch/watched-tree.ts";
-import type { FoundChange, RootGap } from "./change.ts";
+import type { AnnouncedCommands } from "./announced-commands.ts";
+import type { FoundChange, Period, RootGap, RunningCommand } from "./change.ts";
+import { CommandsElsewhere, type CommandsElsewhereOptions } from "./commands-elsewhere.ts";
 import { ExternalChanges, type Presence } from "./external-changes.ts";
 import { latin1Of } from "./paths.ts";
+import { idle, joinPeriods, periodOf } from "./period.ts";
 import { folderIn, isWatchedIn, presenceIn } from "./presence.ts";
 
 /** A root, or the one base. */
@@ -27,9 +30,14 @@ export interface RootWatchOptions extends RootTree {
   readonly isHeld: (path: string) => boolean;
   /** Returns how many transactions are over. Until the next one is, a held path stays held. */
   readonly transactionsOver: () => number;
+  /** Returns the commands that run in this process now. */
+  readonly ownCommands: () => readonly RunningCommand[];
+  /** The commands that other workers run on the same tree, if they can be known. */
+  readonly announced: AnnouncedCommands | undefined;
+  readonly onEnd: CommandsElsewhereOptions["onEnd"];
   readonly onFound: (change: FoundChange) => void;
   /** Reports that earlier changes in it are unknown, and whether its folder is gone or back. */
-  readonly onGap: (kind: RootGap) => void;
+  readonly onGap: (kind: RootGap, during: Period) => void;
 }
 
 /** The state that exists while the tree is watched. */
@@ -38,9 +46,12 @@ interface Watching {
   readonly subscription: TreeSubscription;
   readonly external: ExternalChanges;
   readonly stamps: StampReader;
+  readonly elsewhere: CommandsElsewhere | undefined;
 }
 
 type Stamped = Stamps | "missing";
+
+const none: readonly RunningCommand[] = [];
 
 /** The reasons for incomplete trees that cannot be rebuilt at once. */
 const lasting: ReadonlySet<IncompleteReason> = new Set(["limit", "base-gone"]);
@@ -56,6 +67,11 @@ export class RootWatch {
   #isBack = false;
   /** Whether changes of other programs are unknown, until the tree is complete and was drained. */
   #hasGap = true;
+  /** The commands that run now, and those that have run since everything was compared. */
+  #period = idle;
+  #latePeriod = idle;
+  /** The commands that `#period` is made of: of this process, and of others. */
+  #running: readonly [readonly RunningCommand[], readonly RunningCommand[]] = [[], []];
   /** The comparison of the newest drain. They run one after another. */
   #comparing: Promise<unknown> = Promise.resolve();
 
@@ -122,7 +138,8 @@ export class RootWatch {
   async drain(number: number): Promise<boolean> {
     const watching = this.#watching;
     if (watching === undefined) return false;
-    const { subscription, external } = watching;
+    const { subscription, external, elsewhere } = watching;
+    elsewhere?.follow();
     const { isComplete } = await subscription.drain();
     if (this.#watching !== watching) return false;
     if (isComplete && !this.#hasGap) {
@@ -135,7 +152,8 @@ export class RootWatch {
     external.clear(number);
     if (isComplete) {
       this.#hasGap = false;
-      this.#options.onGap(this.#isBack ? "created" : "modified");
+      elsewhere?.list();
+      this.#onGap(this.#isBack ? "created" : "modified");
       this.#isBack = false;
     }
     return false;
@@ -180,6 +198,7 @@ export class RootWatch {
   }
 
   close(): void {
+    this.#watching?.elsewhere?.end();
     this.#watching?.subscription.end();
     this.#watching?.base.close();
     this.#watching = undefined;
@@ -195,13 +214,15 @@ export class RootWatch {
   }
 
   #watch(base: Folder): void {
-    const { name, tree, isHeld, transactionsOver } = this.#options;
+    const { name, tree, isHeld, transactionsOver, announced, onEnd } = this.#options;
     const external = new ExternalChanges({
       stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
       presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
       isWatchedAt: (place) => isWatchedIn(this.#watching!.subscription.tree.base, place),
       isHeld: (path) => isHeld(pathIn(name, path)),
       transactionsOver,
+      period: () => this.#currentPeriod(),
+      latePeriod: () => joinPeriods(this.#latePeriod, this.#currentPeriod()),
       onFound: (change) => this.#report(change),
     });
     this.#hasGap = true;
@@ -213,7 +234,30 @@ export class RootWatch {
     });
     this.#tried = base.descriptor;
     if (typeof subscription === "string") base.close();
-    else this.#watching = { base, subscription, external, stamps: new StampReader(base.descriptor!) };
+    else {
+      const { tree } = subscription;
+      const elsewhere = announced && new CommandsElsewhere({ announced, tree, onEnd });
+      const stamps = new StampReader(base.descriptor!);
+      this.#watching = { base, subscription, external, stamps, elsewhere };
+    }
+  }
+
+  /** Returns the commands that run now, as the events read so far say. */
+  #currentPeriod(): Period {
+    const own = this.#options.ownCommands();
+    const others = this.#watching?.elsewhere?.running ?? none;
+    if (this.#running[0] === own && this.#running[1] === others) return this.#period;
+    this.#running = [own, others];
+    this.#period = periodOf([...others, ...own]);
+    this.#latePeriod = joinPeriods(this.#latePeriod, this.#period);
+    return this.#period;
+  }
+
+  /** Reports a gap. Commands of other workers may have begun and ended since it came about. */
+  #onGap(kind: RootGap): void {
+    const own = new Set(this.#options.ownCommands());
+    const isAlone = this.#latePeriod.commands.every((command) => own.has(command));
+    this.#options.onGap(kind, isAlone ? this.#currentPeriod() : idle);
   }
 
   #compareInTurn(watching: Watching, number: number): Promise<boolean> {
@@ -229,7 +273,10 @@ export class RootWatch {
     const slice = createTimeSlice();
     const steps = external.reconcile(number);
     while (!isLost()) {
-      if (steps.next().done) return true;
+      if (steps.next().done) {
+        this.#latePeriod = this.#currentPeriod();
+        return true;
+      }
       await slice.yieldIfDue();
     }
     return false;
@@ -253,7 +300,7 @@ export class RootWatch {
     this.#isGone = true;
     this.#tried = "none";
     this.close();
-    this.#options.onGap("deleted");
+    this.#onGap("deleted");
   }
 
   #report(change: FoundChange): void {
