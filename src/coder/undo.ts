@@ -140,11 +140,13 @@ async function undoChosen(
   const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
   const pause = pauseOf(context);
   const untouched = await untouchedPaths(paths ?? [], records, context);
-  const commands = isNewest(which) ? [...programsAfter(records[0]!, context)] : [];
   const unrecorded = isNewest(which) ? unrecordedAfter(records[0]!, context) : 0;
   const selects = (step: StepNames & { readonly seq: number }) =>
     isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
   const after = await recordsAfter(records.at(-1)!.seq, context);
+  const commands = isNewest(which)
+    ? [...(await programsAfter(records[0]!, [...after, records.at(-1)!], context))]
+    : [];
   const later = await LaterRecords.of(after, {
     after: records.at(-1)!.seq,
     isCut: after.length === maxLater,
@@ -351,15 +353,33 @@ function listed({ seq, restored, removed, skipped }: UndoneRecord): UndoneCheckp
   };
 }
 
-/**
- * Returns the programs of commands that changed files after a checkpoint, unless a command made the
- * checkpoint.
- */
-const programsAfter = ({ seq, function_id: id }: JournalRecord, { feed, jail }: CoderContext) =>
-  jail.scope !== undefined || id?.startsWith("shell::exec") ? [] : feed.programsAfter(seq);
+/** Returns the programs that ran while files changed after a checkpoint, which is one of these records. */
+async function programsAfter(
+  { seq, steps }: JournalRecord,
+  records: readonly JournalRecord[],
+  context: CoderContext,
+): Promise<readonly string[]> {
+  if (context.jail.scope !== undefined) return [];
+  const pause = pauseOf(context);
+  const recorded = new Map<string, number[]>();
+  for (const record of records) {
+    if (record.seq < seq) continue;
+    for (const path of new Set(record.steps.flatMap(endsOf))) {
+      const seqs = recorded.get(path);
+      if (seqs === undefined) recorded.set(path, [record.seq]);
+      else seqs.push(record.seq);
+      await pause();
+    }
+  }
+  const time = Math.floor(newestStep(steps) / 1000);
+  return await context.feed.programsAfter({ seq, time, recorded });
+}
+
+/** Returns the time of the newest step, in microseconds. */
+const newestStep = (steps: readonly RecordedStep[]): number =>
+  steps.reduce((newest, { at }) => Math.max(newest, at), 0);
 
 /** Returns the number of later calls that have changed something without a checkpoint. */
 function unrecordedAfter({ steps }: JournalRecord, { journal, jail }: CoderContext): number {
-  const newest = steps.reduce((time, { at }) => Math.max(time, at), 0);
-  return jail.scope !== undefined ? 0 : (journal?.lost.unrecordedAfter(newest) ?? 0);
+  return jail.scope !== undefined ? 0 : (journal?.lost.unrecordedAfter(newestStep(steps)) ?? 0);
 }

@@ -1,6 +1,6 @@
 /** A worker of files and one of commands, two processes on one engine: who made which change. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { IIIClient } from "iii-sdk";
 import { type CoderProcess, defaultSubjects, startCoder } from "../harness/subject.ts";
@@ -97,5 +97,30 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(await read(since)).toEqual([["by-hand", false, "shell::exec_bg sleep"]]);
     expect([await list("me", since), await list("others", since)]).toEqual([["by-hand"], ["by-hand"]]);
     await call(ann, "shell::kill", { job_id });
+  });
+
+  test("an undo names the programs that ran while files changed after its checkpoint, and no others", async () => {
+    await position();
+    const { job_id } = await call(ann, "shell::exec_bg", { command: "sleep", args: ["60"] });
+    await sh(ann, "echo z > before");
+    await call(ann, "coder::create-file", { files: [{ path: "c", content: "c\n" }] });
+    await call(ann, "shell::fs::sed", { files: ["c"], pattern: "c", replacement: "d" });
+    expect(await call(ann, "coder::undo")).not.toHaveProperty("commands");
+    await call(ann, "shell::kill", { job_id });
+    await call(ann, "shell::fs::sed", { files: ["c"], pattern: "c", replacement: "e" });
+    await sh(ann, "echo z > after");
+    expect(await call(ann, "coder::undo")).toMatchObject({ commands: ["sh"] });
+    expect(existsSync(join(served.base, "after"))).toBe(true);
+  });
+
+  test("an undo of a command's checkpoint names later commands, and not that one", async () => {
+    await position();
+    const held = { command: "sh", args: ["-c", "echo two > f.txt"], snapshot: ["f.txt"] };
+    expect(await call(ann, "shell::exec", held)).toHaveProperty("checkpoint");
+    await call(ann, "shell::exec", { command: "sleep", args: ["0"] });
+    expect(await call(ann, "coder::undo")).not.toHaveProperty("commands");
+    expect(await call(ann, "shell::exec", held)).toHaveProperty("checkpoint");
+    await sh(ann, "echo z > later");
+    expect(await call(ann, "coder::undo")).toMatchObject({ commands: ["sh"] });
   });
 });

@@ -410,6 +410,17 @@ test("of commands at once both are named, and a change beside a job alone is tha
     await feed.endCommand(job!);
   }));
 
+test("an undo names the programs after its checkpoint, also those before another author's", () =>
+  afterEdits(async ({ fixture, one, other, run }) => {
+    await run("sed", () => writeFileSync(fixture.at("x"), ""));
+    expect(await one.call("coder::undo", { dry_run: true })).toMatchObject({ commands: ["sed"] });
+    await other.call("coder::create-file", { files: [{ path: "z", content: "z\n" }] });
+    expect(await one.call("coder::undo", { dry_run: true })).toMatchObject({ commands: ["sed"] });
+    expect(await other.call("coder::undo", { dry_run: true })).not.toHaveProperty("commands");
+    writeFileSync(fixture.at("y"), "");
+    expect(await other.call("coder::undo", { dry_run: true })).not.toHaveProperty("commands");
+  }));
+
 test("a file that a command makes where a call deleted one is the command's", () =>
   afterEdits(async ({ fixture, one, run, stat }) => {
     await one.call("coder::delete-file", { paths: ["n"] });

@@ -77,7 +77,7 @@ export const response = Type.Object(
     commands: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          "Programs that ran while files changed after the newest checkpoint, outside of `snapshot`: that is not undone.",
+          "Programs that ran while files changed after the newest checkpoint, outside of `snapshot`: that is not undone. Those of another worker are known from the first call of coder::changes on.",
       }),
     ),
     conflicts: Type.Array(ConflictFields),

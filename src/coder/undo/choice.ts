@@ -81,10 +81,13 @@ async function refusalOfOthers(
   return refuseCoder.undoOfOthers(newest, { wanted, authors: known });
 }
 
-const nothingToUndo = (paths: readonly string[] | undefined, { jail, feed }: CoderContext): Error =>
+const nothingToUndo = async (
+  paths: readonly string[] | undefined,
+  { jail, feed }: CoderContext,
+): Promise<Error> =>
   refuseCoder.undoNothing(
     paths === undefined ? "checkpoint" : "checkpoint of these paths",
-    jail.scope === undefined ? feed.programsAfter(0) : [],
+    jail.scope === undefined ? await feed.programsAfter({ seq: 0, time: 0 }) : [],
   );
 
 async function refusalWithoutSession(

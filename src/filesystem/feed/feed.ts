@@ -39,6 +39,18 @@ export interface FeedOptions {
   readonly announced?: AnnouncedCommands | undefined;
 }
 
+/** A checkpoint, and the changes of calls from there on. */
+export interface CheckpointPlace {
+  readonly seq: number;
+  /** The time of its last step, in milliseconds. */
+  readonly time: number;
+  /**
+   * The numbers of the checkpoints that changed a path, from this one on. They distinguish calls of other
+   * processes from programs.
+   */
+  readonly recorded?: ReadonlyMap<string, readonly number[]>;
+}
+
 /** The place in the feed where the changes of other programs begin. */
 export interface ExternalBaseline {
   /** The number of the newest change then. */
@@ -265,16 +277,33 @@ export class Feed implements MutationListener {
     return undefined;
   }
 
-  /** Returns the programs of commands whose changes came after a checkpoint, newest first. */
-  programsAfter(checkpoint: number): readonly string[] {
-    const programs = new Set<string>();
+  /** Returns the programs of commands that ran while other changes came after a checkpoint, newest first. */
+  async programsAfter({
+    seq: last,
+    time,
+    recorded = new Map(),
+  }: CheckpointPlace): Promise<readonly string[]> {
+    if (!this.#isListening) return [];
+    await this.newest({ hasExternal: false });
+    const own = new Set<number>();
+    const later: FeedChange[] = [];
     for (let seq = this.#ring.newest; seq > 0 && this.#ring.follows(seq - 1); seq--) {
-      const { cause } = this.at(seq);
-      if (cause.by === "external") continue;
-      if (cause.checkpoint !== undefined && cause.checkpoint >= checkpoint) break;
-      for (const { program } of commandsIn(cause)) if (program !== undefined) programs.add(program);
+      const change = this.at(seq);
+      const { cause } = change;
+      const checkpoint = cause.by === "call" ? cause.checkpoint : undefined;
+      if (checkpoint !== undefined && checkpoint <= last) break;
+      if (checkpoint !== undefined) own.add(checkpoint);
+      else if ((change.time ?? 0) >= time && commandsIn(cause).length > 0) later.push(change);
     }
-    return [...programs];
+    const foreign = new Map([...recorded].map(([path, seqs]) => [path, seqs.filter((seq) => !own.has(seq))]));
+    // A call of another process comes before what others change at the path after it.
+    const others = later.reverse().filter(({ path }) => foreign.get(path)?.pop() === undefined);
+    const isLater = (cause: CallCause) => (this.#ends.get(cause) ?? Number.POSITIVE_INFINITY) > time;
+    const programs = others
+      .reverse()
+      .flatMap(({ cause }) => commandsIn(cause).filter(isLater))
+      .flatMap(({ program }) => program ?? []);
+    return [...new Set(programs)];
   }
 
   /**
