@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { defineCoderFunction } from "./define.ts";
-import { renderReplaced } from "./replace.ts";
+import { NotReplaced, ReplacedFileFields, renderReplaced } from "./replace.ts";
 import { renderTransacted } from "./transact/text.ts";
 import { refuseTransacting } from "./transact/transact-errors.ts";
 
@@ -12,6 +12,10 @@ const request = Type.Object(
 const response = Type.Object(
   {
     committed: Type.Boolean(),
+    files: Type.Optional(
+      Type.Array(ReplacedFileFields, { description: "Of a plan of coder::replace: the files with matches." }),
+    ),
+    not_replaced: Type.Optional(NotReplaced),
     results: Type.Array(Type.Unknown(), {
       description: "As the planned call answers without `dry_run`.",
     }),
@@ -27,7 +31,7 @@ export const commit = defineCoderFunction({
   id: "coder::commit",
   since: "0.4.0",
   description:
-    "Do exactly what a dry run of coder::transact or coder::apply-patch has shown, once. If a file has changed since, or the plan is older than 10 minutes, nothing is changed and the error is C221.",
+    "Do exactly what a dry run of coder::transact, coder::apply-patch or coder::replace has shown, once. If a file has changed since, or the plan is older than 10 minutes, nothing is changed and the error is C221.",
   summary: "exactly what a dry run showed",
   brief: "Do exactly what the dry run that returned this `plan` showed, or nothing if a file changed since.",
   effect: "writes",

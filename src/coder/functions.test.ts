@@ -55,6 +55,22 @@ test("ids are unique, and each function lies in the file of its name", () => {
   expect(named.sort()).toEqual(files.sort());
 });
 
+test("commit declares what the functions that give plans answer", () => {
+  const planning = functions.filter(({ response }) => "plan" in (response as TObject).properties);
+  expect(planning.map(({ id }) => id).sort()).toEqual([
+    "coder::apply-patch",
+    "coder::replace",
+    "coder::transact",
+  ]);
+  // These are about the request and the search of the dry run.
+  const ofDryRun = ["plan", "plan_expires_at", "not_searched", "unmatched_globs", "notice"];
+  const answered = planning.flatMap(({ response }) => Object.keys((response as TObject).properties));
+  const { description, response } = functions.find(({ id }) => id === "coder::commit")!;
+  const declared = [...Object.keys((response as TObject).properties), ...ofDryRun];
+  expect(answered.filter((name) => !declared.includes(name))).toEqual([]);
+  for (const { id } of planning) expect(description).toContain(id);
+});
+
 describe.each(functions.map((definition) => [definition.id, definition] as const))("%s", (_, definition) => {
   const request = definition.request as TObject;
 

@@ -69,17 +69,19 @@ const Result = Named("ReplaceResult", {
   revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
 });
 
-const ReplacedFileFields = Named("ReplacedFile", { matches: UInt64(), path: Type.String() });
+/** The schema of a file whose text was replaced, and the number of its matches. */
+export const ReplacedFileFields = Named("ReplacedFile", { matches: UInt64(), path: Type.String() });
+
+/** The number of found files that were not replaced. */
+export const NotReplaced = UInt64({
+  description: "Number of files with a match that no call can change: their names are not UTF-8.",
+});
 
 const response = Type.Object(
   {
     committed: Type.Boolean(),
     files: Type.Array(ReplacedFileFields),
-    not_replaced: Type.Optional(
-      UInt64({
-        description: "Number of files with a match that no call can change: their names are not UTF-8.",
-      }),
-    ),
+    not_replaced: Type.Optional(NotReplaced),
     not_searched: LeftOutFields.not_searched,
     plan: Type.Optional(Type.String({ description: "Send it to coder::commit to do exactly this." })),
     plan_expires_at: Type.Optional(UInt64({ description: "Seconds since 1970." })),
