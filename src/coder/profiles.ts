@@ -95,6 +95,10 @@ export const profileTable = {
   /** Whether a replacement in the syntax of other languages is refused, and one that matches nothing. */
   "update-file.explains_replacements": { contract: false, agent: true },
   "update-file.answer": { contract: "bodies", agent: "echo" },
+  /** Whether a replacement without a match, which changes nothing, answers `committed: true`. */
+  "replace.commits_nothing": { contract: true, agent: false },
+  /** Whether an undo that changes nothing answers why, in `note`. */
+  "undo.note": { contract: false, agent: true },
   /** Whether an answer says which hunks were not applied as written, and which line ends a file has. */
   "apply-patch.notes": { contract: false, agent: true },
   "search.use_default_excludes": { contract: false, agent: true },

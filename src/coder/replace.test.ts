@@ -130,6 +130,26 @@ test("nothing is replaced without a match, nor in a protected file", async () =>
   expect(files).toEqual([{ path: "src/a.ts", matches: 2 }]);
 });
 
+test.each([
+  ["agent", false],
+  ["contract", true],
+] as const)(
+  "a replacement without a match says in the profile %s that it is committed: %p",
+  async (profile, committed) => {
+    await using fixture = new SessionsFixture({ profile });
+    const { call } = fixture.open(author);
+    writeFileSync(fixture.at("a"), "one\n");
+    const nowhere = { query: "two", replacement: "2" };
+    const done = { committed, files: [], results: [] };
+    expect(await call("coder::replace", nowhere)).toEqual(done);
+    const { plan, ...dry } = await call("coder::replace", { ...nowhere, dry_run: true });
+    expect(dry).toMatchObject({ ...done, committed: false });
+    expect(await call("coder::commit", { plan })).toEqual(done);
+    const same = { query: "O(NE)", replacement: "o$1", regex: true, ignore_case: true };
+    expect(await call("coder::replace", same)).toMatchObject({ committed: true, files: [{ matches: 1 }] });
+  },
+);
+
 test("a query that matches nothing is explained", async () => {
   const { fixture, text } = open();
   await using _ = fixture;

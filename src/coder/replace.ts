@@ -19,7 +19,7 @@ import { LeftOutFields, renderPage } from "./search/pages.ts";
 import { parseFileTypes } from "./search.ts";
 import { pauseOf } from "./services/pause.ts";
 import { type ChangeResult, changeAnswers } from "./transact/changes.ts";
-import { planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
+import { type Done, planTransaction, runTransaction, type Transaction } from "./transact/run-transaction.ts";
 import { leaveOut } from "./update-file/answer.ts";
 import { OpEcho } from "./update-file/ops.ts";
 import { renderEdit } from "./update-file/text.ts";
@@ -79,7 +79,9 @@ export const NotReplaced = UInt64({
 
 const response = Type.Object(
   {
-    committed: Type.Boolean(),
+    committed: Type.Boolean({
+      description: "Whether the files are replaced; in the profile `agent`, false without a match.",
+    }),
     files: Type.Array(ReplacedFileFields),
     not_replaced: Type.Optional(NotReplaced),
     not_searched: LeftOutFields.not_searched,
@@ -161,20 +163,11 @@ export const replace = defineCoderFunction({
       request: { sent, files },
       named: { noun: "File", paths: files },
     };
-    if (!sent.dry_run) {
-      const { value, transaction: name } = await runTransaction(transaction, changing);
-      return {
-        committed: true,
-        ...shownOf(value, unsure),
-        ...(name !== undefined && { transaction: name }),
-        ...leftOut,
-      };
-    }
-    const { value, ...plan } = await planTransaction(transaction, changing, (done) => ({
-      committed: true,
-      ...shownOf(done.value, unsure),
-      ...(done.transaction !== undefined && { transaction: done.transaction }),
-    }));
+    if (!sent.dry_run)
+      return { ...committedOf(await runTransaction(transaction, changing), unsure, context), ...leftOut };
+    const { value, ...plan } = await planTransaction(transaction, changing, (done) =>
+      committedOf(done, unsure, context),
+    );
     return { committed: false, ...shownOf(value, unsure), ...plan, ...leftOut };
   },
   render: (answer, _, sent) => renderReplaced(answer, { answer: "echo", ...sent }),
@@ -297,6 +290,19 @@ function shownOf(replaced: readonly FileReplacement[], unsure: number) {
   });
   const left = unsure - replaced.filter(({ result }) => isUnsure(result.path!)).length;
   return { files: filesOf(replaced), results, ...(left > 0 && { not_replaced: left }) };
+}
+
+/** Returns the answer about a transaction that was carried out. */
+function committedOf(
+  { value, transaction }: Done<readonly FileReplacement[]>,
+  unsure: number,
+  { profile }: Pick<CoderContext, "profile">,
+) {
+  return {
+    committed: value.length > 0 || profile["replace.commits_nothing"],
+    ...shownOf(value, unsure),
+    ...(transaction !== undefined && { transaction }),
+  };
 }
 
 type Answer = Static<typeof response> & { readonly checkpoint?: number };

@@ -6,6 +6,11 @@ import { expect, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";
 
+interface Answer {
+  readonly restored: readonly string[];
+  readonly removed: readonly string[];
+}
+
 function open() {
   const fixture = new SessionsFixture();
   const read = (path: string) => readFileSync(fixture.at(path), "utf8");
@@ -322,4 +327,29 @@ test("the label of an undo of many counts those that it does not name", async ()
     "undo of #8",
     "undo of #7, #6, #5, #4, #3 and 2 more",
   ]);
+});
+
+test("an undo that changes nothing says why in JSON too", async () => {
+  const { fixture, create, call } = open();
+  await using _ = fixture;
+  await create("a", "a\n");
+  await call("coder::undo");
+  const nothing = await call("coder::undo", { steps: 2 });
+  expect(nothing.undone.map(({ restored, removed }: Answer) => [restored, removed])).toEqual(
+    Array(2).fill([[], []]),
+  );
+  expect(nothing.note).toBe(
+    "Nothing was undone: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.",
+  );
+  const again = await call("coder::undo", { seq: 1, dry_run: true });
+  expect(again.note).toBe("Nothing would be undone: undone already by #2. To redo, undo #2.");
+  expect(await call("coder::undo")).not.toHaveProperty("note");
+});
+
+test("an undo that changes nothing has no note in the profile contract", async () => {
+  await using fixture = new SessionsFixture({ profile: "contract" });
+  const { call } = fixture.open({ worker: "anna" });
+  await call("coder::create-file", { files: [{ path: "a", content: "a\n" }] });
+  await call("coder::undo");
+  expect(await call("coder::undo", { steps: 2 })).not.toHaveProperty("note");
 });

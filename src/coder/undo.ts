@@ -41,7 +41,7 @@ import {
   withoutZeros,
 } from "./undo/choice.ts";
 import { type GoneChange, goneAt, isByRecord, numbersOf, undoesOf } from "./undo/gone.ts";
-import { renderUndo } from "./undo/text.ts";
+import { reasonOfNothing, renderUndo } from "./undo/text.ts";
 
 const request = Type.Object(
   {
@@ -106,11 +106,11 @@ export const undo = defineCoderFunction({
     while (isForNewest(which) && isWithoutEffect(answer) && !chosen.records.some(isUndo)) {
       for (const { seq } of chosen.records) passed.add(seq);
       const older = passed.size > maxPassed ? undefined : await olderThan(passed, undoing.which, context);
-      if (older === undefined) return first;
+      if (older === undefined) break;
       chosen = older;
       answer = { ...(await undoChosen(chosen, undoing, context)), passed_over: [...passed] };
     }
-    return isWithoutEffect(answer) ? first : answer;
+    return withReason(isWithoutEffect(answer) ? first : answer, undoing, context);
   },
   isFailure: ({ undone, conflicts, resolved }) =>
     (conflicts.length > 0 && undone.length === 0) ||
@@ -125,6 +125,18 @@ interface Undoing {
   readonly which: CheckpointChoice;
   readonly isTrial: boolean;
   readonly force: boolean;
+}
+
+/** Adds the reason to an answer that changes nothing, which its lists may not show. */
+function withReason(
+  answer: UndoAnswer,
+  { which, isTrial }: Undoing,
+  { profile, sentence = (text) => text }: CoderContext,
+): UndoAnswer {
+  const reason = profile["undo.note"]
+    ? reasonOfNothing(answer.undone, { isTrial, isLimited: which.paths !== undefined })
+    : undefined;
+  return reason === undefined ? answer : { ...answer, note: sentence(reason) };
 }
 
 /** Undoes the checkpoints, or answers what doing so would change. */

@@ -81,6 +81,7 @@ export const response = Type.Object(
       }),
     ),
     conflicts: Type.Array(ConflictFields),
+    note: Type.Optional(Type.String({ description: "Why nothing of these checkpoints was undone." })),
     passed_over: Type.Optional(
       Type.Array(UInt64(), {
         description: "Newer checkpoints of which nothing is left to undo, without `seq` and `transaction`.",

@@ -147,6 +147,31 @@ function adviceOnForce(conflicts: readonly ConflictFields[]): string {
 /** Maximum paths that the advice on conflicts names. */
 const maxNamed = 3;
 
+const nothingUndone = (isTrial: boolean): string => `Nothing ${isTrial ? "would be" : "was"} undone`;
+
+/** Returns why nothing of these checkpoints is left to undo, and what to do; `undefined` if something is. */
+export function reasonOfNothing(
+  undone: readonly UndoneCheckpoint[],
+  { isTrial, isLimited }: UndoForm,
+): string | undefined {
+  if (undone.length === 0 || undone.some(isChanging)) return undefined;
+  const nothing = nothingUndone(isTrial);
+  if (isAllSkipped(undone))
+    return `${nothing}. To undo another checkpoint, send its seq; coder::checkpoints lists them.`;
+  const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
+  if (undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
+    return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
+  if (undone.every((one) => one.undone_by !== undefined))
+    return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
+  const gone = undone.flatMap((one) => one.gone ?? []);
+  const next = isLimited
+    ? "coder::checkpoints with path lists what changed there; send its seq."
+    : "Send the seq of the one to undo; coder::checkpoints lists them.";
+  if (gone.length > 0) return `${nothing}: ${renderGone(undone, gone)} ${redoAdvice(gone) ?? next}`;
+  if (isLimited) return `${nothing}: nothing at these paths is left to undo. ${next}`;
+  return `${nothing}: what ${numbersOf(undone)} changed is no longer there. ${next}`;
+}
+
 interface VerdictOptions extends UndoForm {
   /** Whether the undo has a checkpoint, if it has changed anything. */
   readonly isRecorded: boolean;
@@ -159,24 +184,10 @@ function verdict(
   conflicts: readonly ConflictFields[],
   { isTrial, isLimited, isRecorded, checkpoint }: VerdictOptions,
 ): string {
-  const nothing = `Nothing ${isTrial ? "would be" : "was"} undone`;
-  if (undone.length === 0) return `${nothing}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
-  if (isAllSkipped(undone))
-    return `${nothing}. To undo another checkpoint, send its seq; coder::checkpoints lists them.`;
-  const isChanged = undone.some(isChanging);
-  const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
-  if (!isChanged && undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
-    return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
-  if (!isChanged && undone.every((one) => one.undone_by !== undefined))
-    return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
-  const gone = undone.flatMap((one) => one.gone ?? []);
-  const next = isLimited
-    ? "coder::checkpoints with path lists what changed there; send its seq."
-    : "Send the seq of the one to undo; coder::checkpoints lists them.";
-  if (!isChanged && gone.length > 0)
-    return `${nothing}: ${renderGone(undone, gone)} ${redoAdvice(gone) ?? next}`;
-  if (!isChanged && isLimited) return `${nothing}: nothing at these paths is left to undo. ${next}`;
-  if (!isChanged) return `${nothing}: what ${numbersOf(undone)} changed is no longer there. ${next}`;
+  if (undone.length === 0)
+    return `${nothingUndone(isTrial)}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
+  const reason = reasonOfNothing(undone, { isTrial, isLimited });
+  if (reason !== undefined) return reason;
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";
   if (!isRecorded) return `Undone${over}.`;
