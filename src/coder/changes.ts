@@ -12,7 +12,7 @@ import { parsePosition, renderPosition } from "./changes/position.ts";
 import { type Selection, selects } from "./changes/selection.ts";
 import { changeFields, describeChange, type WireChange } from "./changes/wire.ts";
 import { By, requireOwnAuthor } from "./checkpoints/authors.ts";
-import { plainPath } from "./checkpoints/recorded-paths.ts";
+import { requestedPath } from "./checkpoints/recorded-paths.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { FileEncoding } from "./fields/file-encoding.ts";
@@ -139,7 +139,7 @@ export const changes = defineCoderFunction({
   answerBytes: ({ since }) => (since === undefined ? 0 : defaultAnswerBytes),
   async handle(request, context) {
     const { since, limit, path } = request;
-    const { feed, jail, deadline } = context;
+    const { feed, deadline } = context;
     const isFirst = feed.baseline === undefined;
     const newest = await unlessOver(feed.newest(), deadline);
     if (newest === undefined) throw deadline.signal.reason;
@@ -147,7 +147,7 @@ export const changes = defineCoderFunction({
     const start = since ?? (context.profile["changes.from_session"] ? context.began : undefined);
     const from = start === undefined ? newest : parsePosition(start, feed);
     const selection = {
-      path: path === undefined ? "" : plainPath(path, jail),
+      path: path === undefined ? "" : requestedPath(path, context),
       include: undefined,
       exclude: undefined,
       globs: undefined,
@@ -211,11 +211,11 @@ async function netAnswer(
   context: CoderContext,
 ): Promise<Answer> {
   const { answer: form = "names", by, cursor, limit, path, max_diff_bytes: maxBytes } = request;
-  const { feed, jail } = context;
+  const { feed } = context;
   requireOwnAuthor(by, context);
   await requireCheckpoint(request.checkpoint, context);
   const place = startOf(request, newest, context);
-  const wanted = path === undefined ? "" : plainPath(path, jail);
+  const wanted = path === undefined ? "" : requestedPath(path, context);
   const isBelow = (one: string) => wanted === "" || one === wanted || one.startsWith(`${wanted}/`);
   const ignored = new IgnoredPaths(context);
   const isHidden = (one: string, isFolder: boolean) =>

@@ -14,7 +14,7 @@ import {
 } from "../filesystem/journal/read-record.ts";
 import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { AuthorFields, By, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
-import { endsOf, isShown, plainPath } from "./checkpoints/recorded-paths.ts";
+import { endsOf, isShown, requestedPath } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -205,8 +205,8 @@ const elsewhere =
 class FollowedPath {
   readonly #names: Set<string>;
 
-  constructor(path: string, { jail }: Pick<CoderContext, "jail">) {
-    this.#names = new Set([plainPath(path, jail)]);
+  constructor(path: string, context: Pick<CoderContext, "jail" | "profile">) {
+    this.#names = new Set([requestedPath(path, context)]);
   }
 
   /** Returns whether a path is this one, or below it. */

@@ -18,7 +18,7 @@ import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/
 import { Restoration } from "../filesystem/overlay/restore.ts";
 import { describeAuthor } from "./checkpoints/authors.ts";
 import { baseTree } from "./checkpoints/base-tree.ts";
-import { endsOf, isShown, plainPath, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
+import { endsOf, isShown, requestedPath, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -149,7 +149,7 @@ async function undoChosen(
   const { transactions } = context;
   if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
   const { paths } = which;
-  const requested = paths === undefined ? () => true : selectPaths(paths, context.jail);
+  const requested = paths === undefined ? () => true : selectPaths(paths, context);
   const pause = pauseOf(context);
   const untouched = await untouchedPaths(paths ?? [], records, context);
   const unrecorded = isNewest(which) ? unrecordedAfter(records[0]!, context) : 0;
@@ -172,7 +172,7 @@ async function undoChosen(
       tree: new Restoration(tree, context),
       records,
       selects,
-      isNeeded: removesFolderAbove(paths, context.jail),
+      isNeeded: removesFolderAbove(paths, context),
       force,
       content: (step, kept) => contentOf(journal, step, kept, pause),
       later,
@@ -201,8 +201,9 @@ async function undoChosen(
 }
 
 /** Returns a test for the steps that removed a folder above one of the paths. */
-function removesFolderAbove(paths: readonly string[] = [], jail: CoderContext["jail"]) {
-  const above = new Set(paths.flatMap((path) => ancestorsOf(plainPath(path, jail))));
+function removesFolderAbove(paths: readonly string[] = [], context: CoderContext) {
+  const { jail } = context;
+  const above = new Set(paths.flatMap((path) => ancestorsOf(requestedPath(path, context))));
   return ({ kind, path, before }: RecordedStep): boolean =>
     kind === "remove" && before.state.kind === "dir" && above.has(path) && isShown({ path }, jail);
 }
@@ -268,7 +269,7 @@ async function untouchedPaths(
   records: readonly JournalRecord[],
   context: CoderContext,
 ): Promise<string[]> {
-  const waiting = new Map(paths.map((path) => [path, selectPaths([path], context.jail)]));
+  const waiting = new Map(paths.map((path) => [path, selectPaths([path], context)]));
   for (const record of records)
     for (const step of await stepsOf(record, (one) => isShown(one, context.jail), pauseOf(context)))
       for (const [path, below] of waiting) if (endsOf(step).some(below)) waiting.delete(path);

@@ -5,7 +5,7 @@ import { Mismatch, validate } from "../../base/schema/validate.ts";
 import type { TriggerDefinition, TriggerType } from "../../calls/contract/trigger.ts";
 import { Subscription } from "../../filesystem/feed/subscription.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
-import { plainPath } from "../checkpoints/recorded-paths.ts";
+import { inAnyState, plainPath } from "../checkpoints/recorded-paths.ts";
 import type { CoderServices } from "../define.ts";
 import { parseGlobFields } from "../fields/request-globs.ts";
 import { IgnoredPaths } from "./ignored.ts";
@@ -103,9 +103,7 @@ export const changedOver = (services: Services): TriggerType => ({
  * the same.
  */
 function requirePlace(path: string, jail: Pick<Jail, "admit">): void {
-  jail
-    .admit(path, { mayBeMissing: true, mayBeFolder: true, parents: true, deniedIsMissing: true })
-    [Symbol.dispose]();
+  jail.admit(path, inAnyState)[Symbol.dispose]();
 }
 
 function parseConfig(value: unknown): Static<typeof config> {

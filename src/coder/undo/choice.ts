@@ -61,7 +61,7 @@ function newestAt(
   paths: readonly string[] | undefined,
   context: CoderContext,
 ): AsyncGenerator<JournalRecord, void, void> {
-  const wanted = paths === undefined ? everyStep : selectPaths(paths, context.jail);
+  const wanted = paths === undefined ? everyStep : selectPaths(paths, context);
   return shownRecords(context, (record) => record.steps.some((step) => endsOf(step).some(wanted)));
 }
 
@@ -145,7 +145,7 @@ async function newestOfEach(
 ): Promise<Chosen> {
   const { jail } = context;
   const pause = pauseOf(context);
-  const waiting = new Map(paths.map((path) => [path, selectPaths([path], jail)]));
+  const waiting = new Map(paths.map((path) => [path, selectPaths([path], context)]));
   const records: JournalRecord[] = [];
   const selecting = new Map<number, ((path: string) => boolean)[]>();
   for await (const record of waiting.size === 0 ? [] : candidates) {
