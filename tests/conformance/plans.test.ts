@@ -89,7 +89,10 @@ test("a plan is for the worker that asked for it", async () => {
     const other = connectClient(served.engine.url);
     try {
       const { error } = await callThrough(other, "coder::commit", { plan });
-      expect(parseWireError(error!)).toMatchObject({ code: "C221" });
+      expect(parseWireError(error!)).toMatchObject({
+        code: "C221",
+        message: expect.stringContaining("or belongs to another caller."),
+      });
     } finally {
       await other.shutdown();
     }

@@ -59,7 +59,7 @@ export const refuseTransacting = {
   noPlan: (plan: string): Refusal =>
     new Refusal(
       "revision-mismatch",
-      `You have no plan ${quoteShort(plan)}: it was committed already, is older than 10 minutes, or was dropped for newer plans (64 are kept). Nothing was changed. Repeat the dry run, and send its \`plan\`.`,
+      `You have no plan ${quoteShort(plan)}: it was committed already, is older than 10 minutes, was dropped for newer plans (64 are kept) or by a restart, or belongs to another caller. Nothing was changed. Repeat the dry run, and send its \`plan\`.`,
     ),
 
   /** Names the first change that is refused now, or the first paths that have changed. */
