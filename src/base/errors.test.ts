@@ -315,6 +315,8 @@ const ofRequests: Samples<typeof refuseField> = {
 const ofEdits: Samples<typeof refuseEdit> = {
   emptyOldStr: refuseEdit.emptyOldStr({ path: "a", index: 0 }),
   sameText: refuseEdit.sameText({ path: "a", index: 0 }),
+  emptyPattern: refuseEdit.emptyPattern({ path: "a", index: 0 }),
+  inOp: refuseEdit.inOp({ path: "a", index: 0 }, refuse.badPattern("(", "unclosed group")),
   textNotFound: refuseEdit.textNotFound({ path: "a", index: 0 }, miss),
   alreadyApplied: refuseEdit.alreadyApplied({ path: "a", index: 0 }, candidates),
   ambiguousText: refuseEdit.ambiguousText({ path: "a", index: 0 }, { count: 2, candidates }),

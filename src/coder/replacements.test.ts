@@ -41,6 +41,43 @@ test.each([
   expect((await replace("ab\n", "(a)", replacement, contract)).success).toBe(true);
 });
 
+/** Makes a call whose last op is refused. Returns its error. */
+async function errorOf(ops: readonly object[], runtime = agent): Promise<string> {
+  writeFileSync(join(base, "f"), "ab\n");
+  const outcome = await createInvoke(runtime, log)(updateFile, { files: [{ path: "f", ops }] });
+  if ("error" in outcome) throw new Error(outcome.error);
+  expect(readFileSync(join(base, "f"), "utf8")).toBe("ab\n");
+  const { results } = outcome.answer as { results: { error: string }[] };
+  return (JSON.parse(results[0]!.error) as { message: string }).message;
+}
+
+test.each([
+  ["a bad pattern", { pattern: "(", replacement: "x" }, 'ops[1]: The pattern "(" is not valid: '],
+  ["an unknown group", { pattern: "b", replacement: "$1x" }, 'ops[1]: The replacement "$1x" is not valid: '],
+  ["a foreign reference", { pattern: "(b)", replacement: "\\1" }, 'ops[1]: The replacement "\\\\1" has '],
+  ["a pattern that is too large", { pattern: "(?:\\w{999}){99}", replacement: "" }, "ops[1]: The pattern "],
+  ["an empty pattern", { pattern: "", replacement: "x" }, 'ops[1] of "f" has an empty `pattern`. '],
+])("the refusal of %s names its op, and does not in the profile contract", async (_, op, begin) => {
+  const first = { op: "str_replace", old_str: "a", new_str: "b" };
+  const ops = [first, { op: "replace", ...op }];
+  expect(await errorOf(ops)).toStartWith(begin);
+  if (op.replacement !== "\\1") expect(await errorOf(ops, contract)).not.toContain("ops[");
+});
+
+test("the refusal of a result that is too large names its op", async () => {
+  const small = await openCoder({ ...config, profile: "agent", max_write_bytes: 9 }, { environment: {} });
+  const replacement = "x".repeat(10);
+  const ops = [
+    { op: "str_replace", old_str: "a", new_str: "A" },
+    { op: "replace", pattern: "b", replacement },
+  ];
+  expect(await errorOf(ops, small)).toStartWith('ops[1]: A replace op would make "f" larger than');
+  expect(
+    await errorOf([ops[0]!, { op: "str_replace", old_str: "b", new_str: replacement }], small),
+  ).toStartWith('ops[1]: A replace op would make "f" larger than');
+  await small.close();
+});
+
 test("what only resembles a reference is written", async () => {
   expect((await replace("ab\n", "a", "\\1")).after).toBe("\\1b\n");
   expect((await replace("ab\n", "(?:a)", "\\1")).after).toBe("\\1b\n");

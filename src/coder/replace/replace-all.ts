@@ -4,7 +4,6 @@ import type { PlannedTree } from "../../filesystem/overlay/planned-tree.ts";
 import type { CoderContext } from "../define.ts";
 import { pauseOf } from "../services/pause.ts";
 import type { ChangeAnswer, ChangeResult } from "../transact/changes.ts";
-import { validateOps } from "../update-file/apply-ops.ts";
 import { editFile } from "../update-file/edit-file.ts";
 import type { ReplaceOp, StrReplaceOp } from "../update-file/ops.ts";
 
@@ -109,7 +108,6 @@ async function replaceInFile(
   context: CoderContext,
 ): Promise<FileReplacement | undefined> {
   const ops = [op];
-  validateOps({ path, ops });
   try {
     const {
       lines,

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { type Refusal, refuse } from "../../base/errors.ts";
+import { Refusal, refuse } from "../../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "../../text/edits/edit-errors.ts";
 import { EditTrace, spliceBetween } from "../../text/edits/edit-trace.ts";
@@ -27,6 +27,7 @@ import {
 import { likelyEncodings } from "../../text/encodings/likely-encodings.ts";
 import type { CoderContext } from "../define.ts";
 import { refuseFileEncoding } from "../fields/file-encoding-errors.ts";
+import type { ProfileDefaults } from "../profiles.ts";
 import type { Ops, ReplaceOp, StrReplaceOp } from "./ops.ts";
 
 /** The ops of one file. */
@@ -49,10 +50,11 @@ export interface AppliedOps {
 }
 
 /** Refuses ops that cannot edit any file. */
-export function validateOps({ path, ops }: Pick<FileOps, "ops" | "path">): void {
+export function validateOps({ path, ops }: Pick<FileOps, "ops" | "path">, profile: ProfileDefaults): void {
   if (ops.length === 0) throw refuse.emptyOps(path);
   for (const [index, op] of ops.entries()) {
-    if (op.op === "replace" && op.pattern === "") throw refuse.emptyPattern();
+    if (op.op === "replace" && op.pattern === "")
+      throw profile.explained_errors ? refuseEdit.emptyPattern({ path, index }) : refuse.emptyPattern();
     if (op.op !== "str_replace") continue;
     if (op.old_str === "") throw refuseEdit.emptyOldStr({ path, index });
     if (op.old_str === op.new_str) throw refuseEdit.sameText({ path, index });
@@ -91,13 +93,27 @@ export async function applyOps(
   return { parts: [body], lines: countLines(body), trace, hints };
 }
 
-/** Applies an op on the whole text of a file. Throws a refusal. */
-export const applyTextOp = (
+/**
+ * Applies an op on the whole text of a file. Throws a refusal, which names the op in the profile `agent` if
+ * the caller sent it as one.
+ */
+export async function applyTextOp(
   body: Buffer,
   op: ReplaceOp | StrReplaceOp,
   scope: TextOpScope,
-): Promise<ReplacedText> =>
-  op.op === "replace" ? replaceSome(body, op, scope) : strReplace(body, op, scope);
+): Promise<ReplacedText> {
+  try {
+    return await (op.op === "replace" ? replaceSome(body, op, scope) : strReplace(body, op, scope));
+  } catch (error) {
+    const isOfRequest = scope.mayMatchNothing !== true && scope.context.profile.explained_errors;
+    if (!isOfRequest || !(error instanceof Refusal) || !isAboutOp(error)) throw error;
+    throw refuseEdit.inOp(scope, error);
+  }
+}
+
+/** Returns whether a refusal is about the pattern, the replacement or the result of an op. */
+const isAboutOp = ({ reason, message }: Refusal): boolean =>
+  (reason === "bad-pattern" || reason === "too-large") && !message.startsWith("ops[");
 
 interface OpOptions {
   readonly isTraced: boolean;

@@ -86,7 +86,7 @@ export async function editFile(
 ): Promise<Edit> {
   const { mayBeMoved = false, isPlan = false } = options;
   const slice = createTimeSlice();
-  validateOps({ path, ops });
+  validateOps({ path, ops }, context.profile);
   await slice.yieldIfDue();
   if (expected !== undefined) requireRevisionForm(expected);
   const requested = requestedEncoding(label);

@@ -25,6 +25,17 @@ export const refuseEdit = {
       path,
     ),
 
+  emptyPattern: ({ path, index }: OpReference): Refusal =>
+    new Refusal(
+      "bad-input",
+      `ops[${index}] of ${quoteShort(path)} has an empty \`pattern\`. Nothing was written. Send the regular expression to replace, or add text with an insert op.`,
+      path,
+    ),
+
+  /** Adds the index of its op to a refusal. */
+  inOp: ({ path, index }: OpReference, { reason, message }: Refusal): Refusal =>
+    new Refusal(reason, `ops[${index}]: ${message}`, path),
+
   textNotFound: ({ path, index }: OpReference, miss: ExplainedMiss): Refusal =>
     new Refusal(
       "text-not-found",
