@@ -72,6 +72,30 @@ test.each([
   ["coder::create-file", { path: "a", content: { a: 1 } }, "Send its JSON as a string."],
   ["coder::create-file", { path: "a", content: 123 }, 'Send "content": "123".'],
   ["coder::create-file", { path: "a", content: null }, undefined],
+  // A number is not named in a field whose texts have a form that no number has.
+  [
+    "coder::changes",
+    { since: 5 },
+    'Send the position that an earlier answer ended with, such as "5f0c1a2b3c4d:17".',
+  ],
+  ["coder::apply-patch", { patch: 5 }, "Send the text of the patch."],
+  ["coder::apply-patch", { patch: ["+a", "+b"] }, 'Send "patch": "+a\\n+b".'],
+  ["coder::commit", { plan: 5 }, "Send the 32 hex digits that a dry run answered."],
+  ["coder::search", { query: "a", cursor: 5 }, "Send the cursor of the answer before, or leave it out."],
+  [
+    "coder::create-file",
+    { path: "a", content: "", expected_revision: true },
+    'Send "sha256:" and 64 hex digits, as a read or a write answered them.',
+  ],
+  ["coder::undo", { transaction: 5 }, "Send the 16 hex digits that an earlier answer had."],
+  ["coder::checkpoints", { path: 5 }, 'Send "path": "5".'],
+  // 0 is in the published range, and no line has that number.
+  [
+    "coder::update-file",
+    { path: "a", op: "remove", from_line: -1, to_line: 2 },
+    "Lines are numbered from 1.",
+  ],
+  ["coder::update-file", { path: "a", op: "insert", at_line: -3, content: "" }, "Lines are numbered from 1."],
   ["coder::create-file", { path: "a", content: "", mode: 644 }, 'Send "mode": "0644".'],
   ["coder::create-file", { path: "a", content: "", mode: 420 }, 'Its digits are octal, such as "0644".'],
   // Paths are those that were sent.

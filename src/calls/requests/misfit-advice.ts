@@ -109,8 +109,20 @@ const booleans: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
 /** The fields whose text may have several lines. */
 const texts: ReadonlySet<string> = new Set(["content", "new_str", "old_str", "patch", "stdin"]);
 
+/** The form of texts that a number is never meant for. */
+const forms: ReadonlyMap<string, string> = new Map([
+  ["cursor", "Send the cursor of the answer before, or leave it out."],
+  ["expected_revision", 'Send "sha256:" and 64 hex digits, as a read or a write answered them.'],
+  ["job_id", "Send the id that shell::exec_bg answered."],
+  ["patch", "Send the text of the patch."],
+  ["plan", "Send the 32 hex digits that a dry run answered."],
+  ["since", 'Send the position that an earlier answer ended with, such as "5f0c1a2b3c4d:17".'],
+  ["transaction", "Send the 16 hex digits that an earlier answer had."],
+]);
+
 function textFor(name: string, sent: unknown): string | undefined {
   if (name === "mode") return typeof sent === "number" ? modeFor(sent) : undefined;
+  if (forms.has(name) && !Array.isArray(sent)) return undefined;
   if (typeof sent === "number" || typeof sent === "boolean") return String(sent);
   const isLines = Array.isArray(sent) && sent.length > 0 && sent.every((one) => typeof one === "string");
   return isLines && texts.has(name) ? sent.join("\n") : undefined;
@@ -173,6 +185,9 @@ function formOf(misfit: Misfit, name: string): string | undefined {
   if (name === "at_line" && typeof sent !== "number")
     return "It is the number of the line before which the text goes; one more than the file has lines appends.";
   if (name === "to_line" && sent === undefined) return lastLineOf(misfit);
+  // The published schemas of edits permit 0, which no file has.
+  if (name.endsWith("_line") && typeof sent === "number" && sent < 1) return "Lines are numbered from 1.";
+  if (sent !== undefined && !Array.isArray(sent) && forms.has(name)) return forms.get(name);
   return Array.isArray(sent) ? `\`${name}\` takes one value. Make a call for each.` : undefined;
 }
 
