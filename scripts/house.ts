@@ -256,7 +256,7 @@ export const plan: Plan = {
     ],
     "calls/contract": ["base/author", "base/log", "base/scheduling", "calls/approval", "config"],
     "calls/approval": ["base/author", "base/errors", "base/scheduling"],
-    "calls/narrowed-jail": ["calls/contract", "filesystem/jail"],
+    "calls/narrowed-jail": ["base/errors", "calls/contract", "calls/requests", "filesystem/jail"],
     "calls/quotas": ["base/errors"],
     search: [
       "base/errors",

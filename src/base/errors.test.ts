@@ -94,6 +94,7 @@ const ofCoder: Samples<typeof refuseCoder> = {
   ),
   holdsDenied: refuseCoder.holdsDenied(refuse.absent("a", "missing"), refuse.absent("a", "missing").message),
   linkToOtherRoot: refuseCoder.linkToOtherRoot(refuse.badLink("a"), refuse.badLink("a").message, "lib/a"),
+  pathFromBase: refuseCoder.pathFromBase(refuse.absent("src/a", "missing"), "src"),
   uselessLink: refuseCoder.uselessLink(refuse.badLink("a"), refuse.badLink("a").message),
   otherJournal: refuseCoder.otherJournal(),
   noFolder: refuseCoder.noFolder("a/b.txt", "a"),
@@ -304,6 +305,8 @@ const ofRequests: Samples<typeof refuseField> = {
   insteadOf: refuseField.insteadOf(refuse.absent("a:12", "missing"), refuse.isAFolder("a")),
   tooLarge: refuseField.tooLarge("files", 1001, { unit: "entries", max: 1000 }),
   manyGrants: refuseField.manyGrants(101, 100),
+  emptyPath: refuseField.emptyPath(refuse.emptyPath(), refuse.emptyPath().message),
+  outsideBoundary: refuseField.outsideBoundary("grant", ".", "src"),
   tooManyObjects: refuseField.tooManyObjects(2500),
   numberedText: refuseField.numberedText("files[0].content"),
   withAdvice: refuseField.withAdvice(

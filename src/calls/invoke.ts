@@ -382,12 +382,16 @@ function renderAnyError(error: unknown, scope: CallScope): WireError {
 }
 
 /**
- * Returns the refusal of a path in the form of another program, if nothing exists under that name. It depends
- * on the text of the path alone, so that a denied path is indistinguishable from a missing one.
+ * Returns the refusal of a path in the form of another program, if nothing exists under that name, and of an
+ * empty one. It depends on the text of the path alone, so that a denied path is indistinguishable from a
+ * missing one.
  */
 function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal | undefined {
-  if (!(error instanceof Refusal) || error.path === undefined || !context.requestRules?.isForgiving)
-    return undefined;
+  if (!(error instanceof Refusal) || !context.requestRules?.isForgiving) return undefined;
+  const empty = refuse.emptyPath().message;
+  if (definition.effect === "writes" && error.message.endsWith(empty))
+    return refuseField.emptyPath(error, empty);
+  if (error.path === undefined) return undefined;
   const { reason, path } = error;
   const isAbsent = ["missing", "denied", "denied-by-rule"].includes(reason);
   if (!isAbsent && error.message !== refuse.relativePath(path).message) return undefined;

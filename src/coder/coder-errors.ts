@@ -32,6 +32,15 @@ export const refuseCoder = {
       { isBelowFile, ...(details && { details }) },
     ),
 
+  /** Adds to the refusal of a missing path where the paths of a limited call start. */
+  pathFromBase: ({ reason, message, path, isBelowFile, details }: Refusal, root: string): Refusal =>
+    new Refusal(
+      reason,
+      `${message} Paths of this call start at ${quoteShort(root)}, the root of its \`fs_scope\`. Send the path without that.`,
+      path,
+      { isBelowFile, ...(details && { details }) },
+    ),
+
   /** Refuses to follow a link that the call sees; `plain` is the sentence for a link anywhere on the path. */
   uselessLink: ({ reason, message, path = "", details }: Refusal, plain: string): Refusal =>
     new Refusal(

@@ -34,7 +34,7 @@ import { explainAbsence } from "./missing-paths/missing-path.ts";
 import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
 import { usualSearch } from "./search/matches.ts";
 import { listRoots } from "./services/list-roots.ts";
-import { narrowerOf } from "./services/scoped-services.ts";
+import { explainScopedPath, narrowerOf } from "./services/scoped-services.ts";
 import { ShownFiles } from "./services/shown-files.ts";
 import { openStorage, type Storage } from "./services/storage.ts";
 import { Plans } from "./transact/plans.ts";
@@ -189,7 +189,10 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const rendererFor = (seen: Jail) => (error: unknown) =>
     renderCoderError(
       profile.explained_errors
-        ? explainAbsence(error, { jail: seen, journal, defaultExcludes, listedTrees })
+        ? explainScopedPath(
+            explainAbsence(error, { jail: seen, journal, defaultExcludes, listedTrees }),
+            seen,
+          )
         : error,
     );
   return {

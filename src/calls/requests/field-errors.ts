@@ -76,6 +76,15 @@ export const refuseField = {
     return new Refusal(reason, place + other, path, change === undefined ? {} : { details: { change } });
   },
 
+  /** Replaces `plain`, the refusal of an empty path, for a change, which the base itself never has. */
+  emptyPath: ({ reason, message, details }: Refusal, plain: string): Refusal =>
+    new Refusal(
+      reason,
+      `${message.slice(0, -plain.length)}The path is empty. Send the path of a file or folder below the base folder, such as "src/main.ts".`,
+      undefined,
+      { ...(details && { details }) },
+    ),
+
   /** Refuses a text with the line numbers of a listing. */
   numberedText: (field: string): Refusal =>
     new Refusal(
@@ -98,6 +107,14 @@ export const refuseField = {
     new Refusal(
       "bad-input",
       `\`fs_scope\` has ${grants} grants; the maximum is ${max}. Send fewer, such as the folders around them.`,
+    ),
+
+  /** Refuses a scope with a part outside its boundary, which is its root unless it names another one. */
+  outsideBoundary: (part: "root" | "grant", path: string, boundary: string): Refusal =>
+    new Refusal(
+      "out-of-scope",
+      `The ${part} ${quoteShort(path)} of \`fs_scope\` is outside its boundary, ${quoteShort(boundary)}. Nothing was done. Send a ${part} in that folder, or as \`boundary\` a folder that contains both.`,
+      path,
     ),
 
   /** Refuses a request with more objects than one call takes. */

@@ -1,6 +1,8 @@
+import { Refusal } from "../../base/errors.ts";
 import type * as worker from "../../calls/contract/definition.ts";
 import { type FsScope, scopeIn, sessionBoundary, takesFsScope } from "../../calls/contract/fs-scope.ts";
 import { narrowedJail } from "../../calls/narrowed-jail.ts";
+import { namesOf } from "../../filesystem/jail/backend.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { pathDependencies } from "../../filesystem/jail/path-dependencies.ts";
 import { refuseCoder } from "../coder-errors.ts";
@@ -37,3 +39,16 @@ export const narrowerOf =
       dependenciesOf: (path) => pathDependencies(path, scoped),
     };
   };
+
+/**
+ * Returns the refusal of a missing path that begins like the scope with the folder where its paths start, and
+ * any other error unchanged. A denied path is refused in the same words.
+ */
+export function explainScopedPath(error: unknown, { scope }: Pick<Jail, "scope">): unknown {
+  const isAbsent = error instanceof Refusal && (error.reason === "missing" || error.reason === "denied");
+  if (!isAbsent || error.path === undefined || scope === undefined || scope.root.length === 0) return error;
+  const sent = namesOf(error.path).filter((name) => name !== "" && name !== ".");
+  return scope.root.every((name, index) => sent[index] === name)
+    ? refuseCoder.pathFromBase(error, scope.root.join("/"))
+    : error;
+}
