@@ -45,3 +45,29 @@ test("a search of one file says which fields do not apply to it", async () => {
   await coder.close();
   rmSync(folder, { recursive: true });
 });
+
+test("a search for the path of something denied says that it is, whether it exists or not", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  for (const name of ["f.txt", ".env"]) writeFileSync(join(folder, name), "a\n");
+  const coder = await openCoder({ ...defaultConfig(), base_path: folder, profile: "agent" });
+  const invoke = createInvoke(coder, createLog({ level: "error", form: "text", write: () => {} }));
+  const hintsOf = async (payload: object) => {
+    const outcome = await invoke(search, payload);
+    return (outcome as { answer: { hints?: string[] } }).answer.hints;
+  };
+  const denied = (path: string) =>
+    `"${path}" is denied by the configuration, and denied paths are not searched`;
+  const inPaths = { search_content: false };
+  expect(await hintsOf({ query: ".env", ...inPaths })).toEqual([denied(".env")]);
+  expect(await hintsOf({ query: "b", patterns: ["d/server.key"], ...inPaths })).toEqual([
+    denied("d/server.key"),
+  ]);
+  expect(await hintsOf({ query: ".env", search_paths: true })).toEqual([denied(".env")]);
+  const links = "links are not among the paths that are searched";
+  for (const query of ["nowhere", "e?nv"])
+    expect(await hintsOf({ query, ...inPaths, ignore_case: true })).toEqual([links]);
+  expect(await hintsOf({ query: "\\.env", regex: true, ignore_case: true, ...inPaths })).toEqual([links]);
+  expect(await hintsOf({ query: ".env" })).toBeUndefined();
+  await coder.close();
+  rmSync(folder, { recursive: true });
+});

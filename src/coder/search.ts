@@ -14,7 +14,7 @@ import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
-import { hintsFor, hintsOnFile, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
+import { hintsFor, hintsOnDenied, hintsOnFile, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
 import { renderEach, renderFile, renderMatches, renderTotal } from "./search/text.ts";
@@ -164,7 +164,7 @@ export const search = defineCoderFunction({
     );
     noteFound(answer, request, context);
     const hints = profile["search.hints"]
-      ? [...(isOfOneFile ? hintsOnFile(request) : []), ...hintsOn(answer, request)]
+      ? [...(isOfOneFile ? hintsOnFile(request) : []), ...hintsOn(answer, request, context)]
       : [];
     const hintedBytes = bytes + jsonBytes({ hints }) - 1;
     if (hints.length === 0 || hintedBytes > context.maxAnswerBytes) return new Measured(answer, bytes);
@@ -206,8 +206,13 @@ function noteFound(
 }
 
 /** Returns advice on fields that could find something, or show it as it is meant. */
-function hintsOn(answer: SearchAnswer, request: Request): string[] {
-  if (isEmpty(answer)) return [...hintsFor(request), ...hintsOnUnicode(request)];
+function hintsOn(answer: SearchAnswer, request: Request, { jail }: CoderContext): string[] {
+  if (isEmpty(answer)) {
+    const denied = hintsOnDenied(request, (names) => jail.denies(names));
+    // Nothing in the request would find it.
+    if (denied.length > 0 && !request.search_content) return denied;
+    return [...denied, ...hintsFor(request), ...hintsOnUnicode(request)];
+  }
   const mayBeEncoded = request.encoding === undefined && answer.content_matches.some(isUndecoded);
   return mayBeEncoded ? [undecodedHint] : [];
 }

@@ -51,6 +51,23 @@ export function hintsFor({ query, patterns = [], ...request }: QueryFields): str
   return hints.filter(([isOfUse]) => isOfUse).map(([, hint]) => hint);
 }
 
+/**
+ * Returns a hint at a query for paths that is the name of something denied, which no search finds. It depends
+ * on the query alone. `denies` is the test for the names of a denied path.
+ */
+export function hintsOnDenied(
+  { query, patterns = [], regex, search_paths }: QueryFields,
+  denies: (names: readonly string[]) => boolean,
+): string[] {
+  if (regex || !search_paths) return [];
+  const denied = [query, ...patterns.slice(0, hintedQueries - 1)]
+    .filter((one) => one !== "" && one.length <= hintedCharacters)
+    .find((one) => denies(one.split("/").filter((name) => name !== "" && name !== ".")));
+  return denied === undefined
+    ? []
+    : [`${JSON.stringify(denied)} is denied by the configuration, and denied paths are not searched`];
+}
+
 /** The fields that select files in a folder. */
 const selections = ["include_globs", "exclude_globs", "file_types", "exclude_file_types"] as const;
 
