@@ -99,7 +99,9 @@ const PatchResult = Named("PatchResult", {
   ),
   replaced: ReplacesFile,
   dangling: LosesTarget,
-  revision: Type.Optional(Type.String({ description: "SHA-256 of the file now." })),
+  revision: Type.Optional(
+    Type.String({ description: "SHA-256 of the file after the change; in a dry run, as it would be." }),
+  ),
   text_notes: Type.Optional(
     Type.Array(Type.String(), {
       description: "The encoding unless UTF-8, BOM, a missing newline at the end.",

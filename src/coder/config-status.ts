@@ -7,7 +7,10 @@ const response = Type.Object(
   {
     applied_reloads: UInt32(),
     last_error: Type.Optional(
-      Type.String({ description: "Why the newest reload was rejected, if it was; the log has more." }),
+      Type.String({
+        description:
+          "Present if the newest reload was rejected. It names the key at fault, if that is known; what may hold host paths and values is only in the worker's log.",
+      }),
     ),
     last_outcome: Type.Union(
       (["started", "applied", "rejected"] as const).map((outcome) => Type.Literal(outcome)),
@@ -27,7 +30,7 @@ export const configStatus = defineCoderFunction({
   id: "coder::config-status",
   since: "0.4.0",
   description:
-    "Report the state of the configuration: whether the newest reload was applied, or why it was rejected and the old configuration stays.",
+    "Report the state of the configuration: whether the newest reload was applied, or was rejected, so that the old configuration stays.",
   summary: "whether a changed configuration is in force",
   brief: "Report whether the newest reload of the configuration was applied.",
   isRare: true,

@@ -66,7 +66,9 @@ const Result = Named("ReplaceResult", {
   new_line_count: Type.Optional(UInt64()),
   op: Type.String(),
   path: Type.String(),
-  revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
+  revision: Type.Optional(
+    Type.String({ description: "SHA-256 of the file after the change; in a dry run, as it would be." }),
+  ),
 });
 
 /** The schema of a file whose text was replaced, and the number of its matches. */

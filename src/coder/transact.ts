@@ -55,7 +55,9 @@ const Result = Named("ChangeResult", {
   removed: Type.Optional(Type.Boolean()),
   removed_files: RemovedFiles,
   replaced: ReplacesFile,
-  revision: Type.Optional(Type.String({ description: "SHA-256 of the file after the change." })),
+  revision: Type.Optional(
+    Type.String({ description: "SHA-256 of the file after the change; in a dry run, as it would be." }),
+  ),
   to: Type.Optional(Type.String()),
 });
 

@@ -13,7 +13,10 @@ export const ExpectedRevision = (description: string) =>
   Type.Optional(Type.String({ since: "0.4.0", description }));
 
 export const Revision = Type.Optional(
-  Type.String({ since: "0.4.0", description: "SHA-256 of the file now." }),
+  Type.String({
+    since: "0.4.0",
+    description: "SHA-256 of the file after the change; in a dry run, as it would be.",
+  }),
 );
 
 interface Expectation {
