@@ -365,7 +365,7 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     await ended;
     const third = await openStream();
     await once(second.resume(), "end");
-    const edit = { name: "coder_create_file", arguments: { path: "a.txt", content: "a\n", overwrite: true } };
+    const edit = { name: "coder_create_file", arguments: { path: "a.txt", content: "changed\n", overwrite: true } };
     await post(
       server.url,
       session,
