@@ -85,7 +85,7 @@ function renderConflict({ path, seq, by, unrecorded: isUnrecordedCall, ...rest }
 const isLinkNow = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
   stays === true && expected === "dir" && found === "symlink";
 
-/** Returns whether there is no folder to restore a removed entry into. */
+/** Returns whether the folder of a removed entry is missing. */
 const isWithoutFolder = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
   stays === true && expected === "absent" && found === "absent";
 

@@ -29,9 +29,9 @@ export interface RunningCommand {
   readonly cause: CallCause | undefined;
 }
 
-/** A time in which something changed. */
+/** The time of one or more changes. */
 export interface Period {
-  /** The commands that ran in it, in the order in which they began. */
+  /** The commands that ran in it, oldest first. */
   readonly commands: readonly RunningCommand[];
   /** Whether none ran in a part of it. */
   readonly isIdle: boolean;

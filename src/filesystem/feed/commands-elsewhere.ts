@@ -35,7 +35,7 @@ export class CommandsElsewhere {
     this.follow();
   }
 
-  /** The commands that run, in the order in which they began. Another array only once that changes. */
+  /** The commands that run, oldest first. The array is replaced when they change. */
   get running(): readonly RunningCommand[] {
     return this.#running;
   }

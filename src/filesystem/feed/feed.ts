@@ -80,7 +80,7 @@ export class Feed implements MutationListener {
   #timer: ReturnType<typeof setInterval> | undefined;
   #opening: Promise<void> | undefined;
   #isListening = false;
-  /** The commands that run in this process, in the order in which they began. */
+  /** The commands that run in this process, oldest first. */
   #commands: readonly CommandChanges[] = [];
   /** The times at which commands have ended, in milliseconds. */
   readonly #ends = new WeakMap<CallCause, number>();

@@ -3,7 +3,7 @@ import type { Cause, Period, RunningCommand } from "./change.ts";
 
 export const idle: Period = { commands: [], isIdle: true };
 
-/** Returns a time in which these commands ran throughout. */
+/** Returns a period of these commands, or an idle one if none are given. */
 export const periodOf = (commands: readonly RunningCommand[]): Period =>
   commands.length === 0 ? idle : { commands, isIdle: false };
 

@@ -104,7 +104,7 @@ interface PlacedStep {
   readonly index: number;
 }
 
-/** Steps by path, in the order in which they were added, so that their paths are looked up in linear time. */
+/** Steps by path, in the order of their addition, so that looking up all paths takes linear time. */
 export class StepsByPath {
   readonly #at = new Map<string, PlacedStep[]>();
   #count = 0;

@@ -149,7 +149,7 @@ export interface WatchedTree {
   close(): void;
 }
 
-/** Receives a name and whether it is there, or no name once the folder is no longer watched. */
+/** Receives a name and whether it is there, or `undefined` once the watch has ended. */
 export type OnName = (name: string | undefined, isThere: boolean) => void;
 
 /** A file as a walk meets it. The object is reused, and valid until the next step. */
