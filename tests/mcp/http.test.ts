@@ -365,7 +365,10 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     await ended;
     const third = await openStream();
     await once(second.resume(), "end");
-    const edit = { name: "coder_create_file", arguments: { path: "a.txt", content: "changed\n", overwrite: true } };
+    const edit = {
+      name: "coder_create_file",
+      arguments: { path: "a.txt", content: "changed\n", overwrite: true },
+    };
     await post(
       server.url,
       session,
