@@ -38,14 +38,16 @@ export async function openOrderComparisons(): Promise<ComparisonSet> {
       times,
     };
   };
-  const content = "another line\n".repeat(80);
+  let written = 0;
+  // A file that has the text already would not be written.
+  const nextText = () => `${String(written++).padStart(8, "0")}\n${"another line\n".repeat(80)}`;
   return {
     comparisons: [
       compare("read-file, 1 KB", "coder::read-file", (path) => ({ path }), 50),
       compare(
         "create-file, 1 KB",
         "coder::create-file",
-        (path) => ({ files: [{ path, content, overwrite: true }] }),
+        (path) => ({ files: [{ path, content: nextText(), overwrite: true }] }),
         10,
       ),
     ],

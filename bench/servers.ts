@@ -173,17 +173,19 @@ function search(program: Server, commander: DesktopCommander, folder: string): C
 let created = 0;
 
 function create(transport: Transport, folder: string): Comparison {
-  const content = "a line of text that is here to be written\n".repeat(25);
+  const lines = "a line of text that is here to be written\n".repeat(25);
+  // A file that has the text already would not be written.
+  const nextText = () => `${String(created++).padStart(8, "0")}\n${lines}`;
   return {
     group,
     name: `create-file, 1 KB, ${transport.writes} (${transport.name})`,
     ours: () =>
       transport.program.call(transport.nameOf("create-file"), {
-        files: [{ path: `new/ours-${created++ % 100}.txt`, content, overwrite: true }],
+        files: [{ path: `new/ours-${created % 100}.txt`, content: nextText(), overwrite: true }],
       }),
     peers: against(
       transport,
-      (peer) => () => peer.create(join(folder, `new/${peer.name}-${created++ % 100}.txt`), content),
+      (peer) => () => peer.create(join(folder, `new/${peer.name}-${created % 100}.txt`), nextText()),
     ),
     times: 50,
   };
