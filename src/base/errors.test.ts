@@ -30,7 +30,7 @@ type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
 /** One refusal of every constructor that all functions share, as a caller would meet it. */
 const shared: Samples<typeof refuse> = {
   absent: refuse.absent("a.txt", "missing"),
-  deepPath: refuse.deepPath("a/".repeat(200), 128),
+  manyNewFolders: refuse.manyNewFolders("a/".repeat(200), 128),
   badPayload: refuse.badPayload("path", "is missing; expected a string"),
   httpRequest: refuse.httpRequest(),
   emptyBatch: refuse.emptyBatch("files"),

@@ -138,10 +138,10 @@ export const refuse = {
       path,
     ),
 
-  deepPath: (path: string, names: number): Refusal =>
+  manyNewFolders: (path: string, folders: number): Refusal =>
     new Refusal(
       "bad-input",
-      `The path ${quoteShort(path)} has more than ${names} names; send one with fewer, or move a folder on it further up first.`,
+      `The path ${quoteShort(path)} needs more than ${folders} new folders; create the upper ones by a call of their own first, or send a path with fewer names.`,
       path,
     ),
 

@@ -19,14 +19,7 @@ import { mapErrno } from "./errno.ts";
 import type { AdmitOptions, Folder, Jail, PathHandle, ReadTarget, ResolvedPath, TreeView } from "./folder.ts";
 import { refuseJailed } from "./jail-errors.ts";
 import { type OpenRoot, openRoot, type RootOptions, type SharedRules } from "./open-root.ts";
-import {
-  maxPathNames,
-  type ParsedPath,
-  parseAbsolutePath,
-  parseInRoots,
-  parsePath,
-  validateNewPath,
-} from "./parse.ts";
+import { type ParsedPath, parseAbsolutePath, parseInRoots, parsePath, validateNewPath } from "./parse.ts";
 import { openFolderBeneath, resolveBeneath } from "./resolve-beneath.ts";
 import { pathInRoot, rulesOfRoots } from "./root-rules.ts";
 import { onlyRoot, type RootSet, Roots } from "./roots.ts";
@@ -120,11 +113,9 @@ interface Parts {
 function jailWith(parts: Parts): Jail {
   const { roots, rules, walkRules } = parts;
   const { backend: held, scope } = walkRules;
-  const parseAllowed = (path: string, isRecorded?: boolean) =>
-    requireAllowedNames(parts, path, parseIn(parts, path, isRecorded));
+  const parseAllowed = (path: string) => requireAllowedNames(parts, path, parseIn(parts, path));
   const admit: Jail["admit"] = (path, options = {}) => {
-    const { isRecorded, deniedIsMissing } = options;
-    const parsed = deniedIsMissing ? parseIn(parts, path, isRecorded) : parseAllowed(path, isRecorded);
+    const parsed = options.deniedIsMissing ? parseIn(parts, path) : parseAllowed(path);
     const place = walk(walkRules, path, parsed, options);
     const refusal =
       options.changes &&
@@ -198,11 +189,8 @@ function rulesOver(view: TreeView, rules: WalkRules): WalkRules {
 }
 
 /** Parses a path. In a scope, a relative one starts at the scope's root. */
-function parseIn({ parse, walkRules: { scope } }: Parts, path: string, isRecorded = false): ParsedPath {
+function parseIn({ parse, walkRules: { scope } }: Parts, path: string): ParsedPath {
   const parsed = parse(path);
-  // The journal has the paths of everything in a folder.
-  if (!isRecorded && parsed.names.filter((name) => name !== "..").length > maxPathNames.sent)
-    throw refuse.deepPath(path, maxPathNames.sent);
   if (scope === undefined || path.startsWith("/")) return parsed;
   return { ...parsed, names: [...scope.root, ...parsed.names] };
 }

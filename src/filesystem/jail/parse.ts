@@ -12,12 +12,6 @@ export const maxPathBytes = 4096;
 const maxNameBytes = 255;
 
 /**
- * Maximum names of a path that a caller sends, without those that step back, and of one that links lead to. A
- * walk opens the folders one by one, and the rules judge each path on the way.
- */
-export const maxPathNames = { sent: 128, linked: 256 } as const;
-
-/**
  * Parses a path of the wire (coder §5): relative, "/" between names, `.` the base. With `roots` a path may be
  * absolute as well, and then lies below one of them, as in `parseAbsolutePath`. Throws bad-input for any
  * other text. It reveals nothing about the disk.

@@ -13,13 +13,16 @@ import { errnoOf, refusalOfErrno } from "./errno.ts";
 import type { AdmitOptions, PathHandle, ResolvedPath } from "./folder.ts";
 import { listedNames } from "./listed-name.ts";
 import type { Folding } from "./name-comparison.ts";
-import { maxPathNames, type ParsedPath, splitPath } from "./parse.ts";
+import { type ParsedPath, splitPath } from "./parse.ts";
 import { openFolderBeneath } from "./resolve-beneath.ts";
 import type { PathScope } from "./scope.ts";
 import { WalkedPath } from "./walked-path.ts";
 
 const maxLinks = 40;
 const maxRestarts = 64;
+const maxNames = 4096;
+/** Maximum folders that are created for one path: one step creates and records all of them. */
+const maxNewFolders = 128;
 
 /** The rules of a walk. */
 export interface WalkRules {
@@ -221,7 +224,7 @@ class Walk {
     this.#linkEnd = before.length + names.length + ofLinks;
     this.#reportNames([...before, ...names], before.length);
     this.#reportNames(this.#names, before.length);
-    if (this.#names.length > maxPathNames.linked) throw refuse.badLink(this.#requested);
+    if (this.#names.length > maxNames) throw refuse.badLink(this.#requested);
     if (isAbsolute) this.#restart();
   }
 
@@ -319,6 +322,8 @@ class Walk {
     }
     const { mayBeMissing = false, parents = false, mayBeFolder = false, isRecorded = false } = this.#options;
     if (!mayBeMissing || (newNames.length > 1 && !parents)) throw refuse.absent(this.#requested, "missing");
+    const isTooDeep = !isRecorded && newNames.length > maxNewFolders + 1;
+    if (isTooDeep) throw refuse.manyNewFolders(this.#requested, maxNewFolders);
     if (!isRecorded) this.#rules.requireNewNames(this.#requested, newNames, this.#folderOnly && !mayBeFolder);
     const newFolders = newNames.slice(0, -1);
     const name = newNames.at(-1)!;
