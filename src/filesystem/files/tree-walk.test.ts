@@ -121,3 +121,17 @@ test("a walk lets others go on, and ends when its time is up", async () => {
   expect(visited).toBe(255);
   expect(isOthersTurn).toBe(true);
 });
+
+test("a walk lets others go on between two of nested folders that it leaves", async () => {
+  using bench = new FilesFixture(backends[0]!);
+  bench.add({ "1/2/3/4/5/": null });
+  using base = bench.jailed.admitFolder(".");
+  const left: string[] = [];
+  const visitor: TreeVisitor = { postorder: ({ entry }) => void left.push(entry.name) };
+  const slice = {
+    isDue: true,
+    yieldIfDue: async () => void left.push("yield"),
+  };
+  await walkTree({ slice, visitor }, base);
+  expect(left.slice(left.indexOf("5")).join(" ")).toBe("5 yield 4 yield 3 yield 2 yield 1");
+});

@@ -89,7 +89,10 @@ async function visitEntry<Held extends Disposable>(walk: Progress<Held>, visit: 
   const { visitor } = walk;
   using held = await visitor.preorder?.(visit);
   await descend(walk, visit, held);
-  await visitor.postorder?.(visit, held);
+  if (visitor.postorder === undefined) return;
+  // A walk leaves many nested folders one after the other, and each may take long.
+  if (walk.slice.isDue) await walk.slice.yieldIfDue();
+  await visitor.postorder(visit, held);
 }
 
 async function descend<Held extends Disposable>(

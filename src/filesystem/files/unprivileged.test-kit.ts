@@ -3,8 +3,8 @@ import { chownSync } from "node:fs";
 
 const isRoot = process.geteuid?.() === 0;
 
-/** The user and the group that root becomes. */
-const nobody = 65534;
+/** The user and the group that root becomes in `unprivileged`. */
+export const nobody = 65534;
 
 /** Makes the user of `unprivileged` the owner of a file or folder. */
 export function chownToNobody(path: string): void {

@@ -1,23 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, lstatSync } from "node:fs";
 import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
+import { nobody, unprivileged } from "../files/unprivileged.test-kit.ts";
 import { backends } from "../jail/jail.test-kit.ts";
 
 const isRoot = process.geteuid?.() === 0;
-const nobody = 65534;
-
-/** Runs `act` without the rights of root, to whom the system denies nothing. */
-async function unprivileged<T>(act: () => Promise<T>): Promise<T> {
-  if (!isRoot) return await act();
-  process.setegid?.(nobody);
-  process.seteuid?.(nobody);
-  try {
-    return await act();
-  } finally {
-    process.seteuid?.(0);
-    process.setegid?.(0);
-  }
-}
 
 const options = { mode: 0o644, overwrite: false, parents: true };
 
