@@ -92,8 +92,8 @@ export async function netPageOf(
     const isMine = by === "me" ? authors.includes("me") : authors.some((author) => author !== "me");
     if (isSelected(change) && (by === undefined || isMine)) selected.push(change);
   }
-  const listed =
-    form === "names" ? foldFolders(selected, incomplete) : selected.filter(isLeafIn(selected, incomplete));
+  const listing = form === "names" ? foldFolders(selected, incomplete) : leavesOf(selected, incomplete);
+  const listed = await runInSlices(listing, slice, checkTime);
   const net: NetChange[] = [];
   let room = maxBytes;
   for (const [index, change] of listed.entries()) {
@@ -127,7 +127,7 @@ function noteShown({ path, after: { state } }: NetDifference, { shownFiles, auth
 type Described = Omit<NetChange, "by" | "checkpoints" | "commands" | "edited_by">;
 
 function* describe(
-  change: NetDifference & { readonly files?: number },
+  change: Listed,
   form: NetAnswer,
   { room, withImages, encoding }: Pick<Page, "encoding" | "withImages"> & { readonly room: number },
   context: CoderContext,
@@ -201,14 +201,18 @@ function authorsOf(
   return [...new Set(authors)].sort((one) => (one === "me" ? -1 : 1));
 }
 
+/** A change as an answer lists it, with the number of files in a folder whose entries are left out. */
+type Listed = NetDifference & { readonly files?: number };
+
 /** Leaves out the entries of a folder that was created or deleted as a whole, and counts its files. */
-function foldFolders(
+function* foldFolders(
   changes: readonly NetDifference[],
   incomplete: NetChanges["incomplete"],
-): (NetDifference & { readonly files?: number })[] {
+): Steps<Listed[]> {
   const folders = new Map<string, { change: NetDifference; files: number }>();
   const folded: { change: NetDifference; files: number | undefined }[] = [];
   for (const change of changes) {
+    yield;
     const { kind, path, before, after } = change;
     const above = kind === "created" || kind === "deleted" ? folderAbove(path, kind, folders) : undefined;
     const isFolder = (kind === "created" ? after : before).state.kind === "dir";
@@ -233,16 +237,29 @@ function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string,
   return undefined;
 }
 
-/** Selects all but created or deleted folders whose contents are listed. */
-const isLeafIn =
-  (changes: readonly NetDifference[], incomplete: NetChanges["incomplete"]) =>
-  ({ kind, path, before, after, unknown }: NetDifference, index: number): boolean => {
-    const isFolder = [before, after].some(({ state }) => state.kind === "dir");
-    const isListed = unknown === undefined && (kind === "created" || kind === "deleted");
-    if (!isFolder || !isListed || incomplete.has(path)) return true;
-    const next = changes[index + 1];
-    return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
-  };
+/** Leaves out created and deleted folders whose contents are listed. */
+function* leavesOf(
+  changes: readonly NetDifference[],
+  incomplete: NetChanges["incomplete"],
+): Steps<NetDifference[]> {
+  const leaves: NetDifference[] = [];
+  for (const [index, change] of changes.entries()) {
+    yield;
+    if (isLeaf(change, changes[index + 1], incomplete)) leaves.push(change);
+  }
+  return leaves;
+}
+
+function isLeaf(
+  { kind, path, before, after, unknown }: NetDifference,
+  next: NetDifference | undefined,
+  incomplete: NetChanges["incomplete"],
+): boolean {
+  const isFolder = [before, after].some(({ state }) => state.kind === "dir");
+  const isListed = unknown === undefined && (kind === "created" || kind === "deleted");
+  if (!isFolder || !isListed || incomplete.has(path)) return true;
+  return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
+}
 
 /** Renders changes as lines, or as a patch. */
 export function renderNet(

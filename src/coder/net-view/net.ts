@@ -1,6 +1,6 @@
 /** The difference between the tree after a checkpoint, or at a place in the feed, and the tree on disk. */
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
-import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
 import { ancestorsOf } from "../../filesystem/jail/backend.ts";
 import { type JournalRecord, readRecords } from "../../filesystem/journal/read-record.ts";
@@ -40,6 +40,7 @@ export async function findNetChanges(
 ): Promise<NetChanges> {
   const { journal } = context;
   const pause = pauseOf(context);
+  const checkTime = () => context.deadline.check();
   const records = new Map<number, JournalRecord>();
   if (journal !== undefined)
     for await (const record of readRecords(journal, { pause })) {
@@ -61,7 +62,7 @@ export async function findNetChanges(
     found.addCreated(path, credit);
     await pause();
   }
-  for (const [folder, credit] of found.newFolders()) {
+  for (const [folder, credit] of await runInSlices(found.newFolders(), createTimeSlice(), checkTime)) {
     if (isHidden(folder, true)) continue;
     const files = await filesBelow(folder, context, { leavesOutIgnored: true });
     for (const file of files) {
@@ -137,15 +138,25 @@ class Net {
     if (!this.#changes.has(path)) this.#compareAt(path, credit);
   }
 
-  /** Returns the folders that other programs have made and that are still there, without those inside. */
-  newFolders(): (readonly [path: string, credit: Credit])[] {
-    const made = [...this.#tree.created].filter(([path, { others }]) => {
-      const { kind } = this.#tree.entryAt(path);
-      const isKnown = kind !== "unknown" && kind !== "unsure";
-      return isKnown && others.length > 0 && this.#disk.state(path).kind === "dir";
-    });
-    const names = new Set(made.map(([path]) => path));
-    return made.filter(([path]) => !ancestorsOf(path).some((folder) => names.has(folder)));
+  /** Finds the folders that other programs have made and that are still there, without those inside. */
+  *newFolders(): Steps<(readonly [path: string, credit: Credit])[]> {
+    const made = new Map<string, Credit>();
+    for (const [path, credit] of this.#tree.created) {
+      if (this.#isMadeByOthers(path, credit)) made.set(path, credit);
+      yield;
+    }
+    const outermost: (readonly [path: string, credit: Credit])[] = [];
+    for (const [path, credit] of made) {
+      if (!ancestorsOf(path).some((folder) => made.has(folder))) outermost.push([path, credit]);
+      yield;
+    }
+    return outermost;
+  }
+
+  #isMadeByOthers(path: string, { others }: Credit): boolean {
+    if (others.length === 0) return false;
+    const { kind } = this.#tree.entryAt(path);
+    return kind !== "unknown" && kind !== "unsure" && this.#disk.state(path).kind === "dir";
   }
 
   /** Returns whether nothing else had the path now, or has the earlier path. */

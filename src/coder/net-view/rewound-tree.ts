@@ -5,7 +5,6 @@
 import type { Cause, FeedChange } from "../../filesystem/feed/change.ts";
 import type { KnownFile } from "../../filesystem/feed/known-contents.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
-import { ancestorsOf } from "../../filesystem/jail/backend.ts";
 import type { RecordedState } from "../../filesystem/journal/frame.ts";
 import type { RestoredTree, TreeState } from "../../filesystem/journal/restored-tree.ts";
 import { Credit } from "./credit.ts";
@@ -50,8 +49,8 @@ type KeptEntry =
 export class RewoundTree implements RestoredTree {
   readonly #disk: CurrentTree;
   readonly #entries = new Map<string, RewoundEntry>();
-  /** The folders above all entries so far. */
-  readonly #folders = new Set<string>();
+  /** By folder: the paths in it that have had an entry, or a path below them. */
+  readonly #inside = new Map<string, Set<string>>();
   readonly #created = new Map<string, Credit>();
   /** The paths on disk of entries that came with a folder that a program made or moved here. */
   readonly #brought = new Set<string>();
@@ -311,13 +310,32 @@ export class RewoundTree implements RestoredTree {
   }
 
   #below(folder: string): (readonly [path: string, RewoundEntry])[] {
-    if (!this.#folders.has(folder)) return [];
-    return [...this.#entries].filter(([path]) => path.startsWith(`${folder}/`));
+    const found: (readonly [path: string, RewoundEntry])[] = [];
+    const folders = [folder];
+    for (let at = folders.pop(); at !== undefined; at = folders.pop())
+      for (const path of this.#inside.get(at) ?? []) {
+        const entry = this.#entries.get(path);
+        if (entry !== undefined) found.push([path, entry]);
+        folders.push(path);
+      }
+    return found;
   }
 
   #set(path: string, entry: RewoundEntry): void {
-    if (!this.#entries.has(path)) for (const folder of ancestorsOf(path)) this.#folders.add(folder);
+    if (!this.#entries.has(path)) this.#noteInside(path);
     this.#entries.set(path, entry);
+  }
+
+  /** Notes a path in its folder, and each folder above that is new in its own. */
+  #noteInside(path: string): void {
+    let inner = path;
+    for (let slash = inner.lastIndexOf("/"); slash > 0; slash = inner.lastIndexOf("/")) {
+      const folder = inner.slice(0, slash);
+      const inside = this.#inside.get(folder);
+      if (inside !== undefined) return void inside.add(inner);
+      this.#inside.set(folder, new Set([inner]));
+      inner = folder;
+    }
   }
 }
 
