@@ -91,3 +91,27 @@ test("a request has 2,500 objects, and an object 200 fields", () => {
     'f" has 5000000 characters, and may have 200',
   );
 });
+
+test("what is too large is refused before it is compared with kinds of ops, or made a map", () => {
+  const read = (id: string, payload: unknown) =>
+    readPayload(functions.find((one) => one.id === id)!, payload, rules);
+  const fields = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, 0]));
+  for (const op of [fields, JSON.stringify(fields)])
+    expect(() => read("coder::update-file", { files: [{ path: "a", ops: [op] }] })).toThrow(
+      '"files[0].ops[0]" has 50000 fields, and may have 200',
+    );
+  let keysRead = 0;
+  const entry = {
+    get key() {
+      return String(keysRead++);
+    },
+    value: "absent",
+  };
+  const expected_revisions = Array.from({ length: 1001 }, () => entry);
+  expect(() => read("coder::delete-file", { paths: ["a"], expected_revisions })).toThrow(
+    "`expected_revisions` has 1001 entries, and may have 1000",
+  );
+  expect(keysRead).toBe(0);
+  read("coder::delete-file", { paths: ["a"], expected_revisions: expected_revisions.slice(1) });
+  expect(keysRead).toBeGreaterThanOrEqual(1000);
+});

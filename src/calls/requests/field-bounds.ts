@@ -140,16 +140,21 @@ export class RequestBounds {
 
   requireMap(where: string, value: unknown): void {
     if (!hasFields(value)) return;
-    const entries = Object.entries(value);
-    if (entries.length > always.entries) this.#require(where, entries.length, "entries");
-    for (const [key, item] of entries) this.requireText(`${where}[${JSON.stringify(key)}]`, item);
+    const keys = Object.keys(value);
+    if (keys.length > always.entries) this.#require(where, keys.length, "entries");
+    for (const key of keys) this.requireText(`${where}[${JSON.stringify(key)}]`, value[key]);
   }
 
-  requireObject(where: string, value: object): void {
+  /** Enforces the number of fields of an object before its kind is known, and so its other bounds. */
+  requireFields(where: string, value: object): readonly string[] {
     const names = Object.keys(value);
     if (names.length > maxFields)
       throw refuseField.tooLarge(this.#nameOf(where), names.length, { unit: "fields", max: maxFields });
-    const long = names.find(({ length }) => length > maxNameLength);
+    return names;
+  }
+
+  requireObject(where: string, value: object): void {
+    const long = this.requireFields(where, value).find(({ length }) => length > maxNameLength);
     if (long !== undefined)
       throw refuseField.tooLarge(long, long.length, { unit: "characters", max: maxNameLength });
     if (++this.#objects > maxObjects) throw refuseField.tooManyObjects(maxObjects);

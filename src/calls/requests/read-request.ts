@@ -178,6 +178,8 @@ class Reader {
       return this.#readArray(type.items, list, where);
     }
     if (isMap(type)) {
+      // It may be a list of keys with values.
+      if (Array.isArray(value)) bounds?.requireList(where, value);
       const map = this.#structureOf(value, coerceMap);
       bounds?.requireMap(where, map);
       return map;
@@ -259,7 +261,7 @@ class Reader {
       const other = named.get(name);
       const isAbsent =
         !named.has(name) || other === null || this.#isAbsent(name, schema.properties[name]!, other);
-      if (!isAbsent && JSON.stringify(other) !== JSON.stringify(item))
+      if (!isAbsent && !isSameJson(other, item))
         throw refuseField.namedTwice([sent, names.get(name) ?? name], name, nameSent(where, this.sentAs));
       if (isAbsent) {
         named.set(name, item);
@@ -327,6 +329,7 @@ class Reader {
 
   #readTagged(tagged: Tagged, value: unknown, where: string): unknown {
     if (!hasFields(value)) return value;
+    this.#rules.bounds?.requireFields(where, value);
     const { tag, variants } = tagged;
     const { [tag]: sent, ...all } = value;
     const others = this.#rules.isForgiving ? withoutNulls(all) : all;
@@ -373,6 +376,10 @@ class Reader {
 
 /** Returns whether a value is a typical placeholder in an unused field. */
 const isEmpty = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0);
+
+/** Returns whether two values have one JSON. Texts are compared without it, since they may be long. */
+const isSameJson = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
 
 const withoutNulls = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, item]) => item !== null));
