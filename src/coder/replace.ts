@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal } from "../base/errors.ts";
+import { runAtOnce } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import type { SearchAnswer } from "../search/request.ts";
@@ -366,7 +367,8 @@ function renderResult(result: ReplaceResult, { matches }: ReplacedFile, hidden: 
   if (hidden === undefined) return head;
   if (hidden.matches === matches) return `${head}, not shown`;
   const isFirst = hidden.matches > 0 && !hidden.isPart;
-  const shown = renderEdit({ ...result, applied: 1, new_line_count: result.new_line_count ?? 0 });
+  const edit = renderEdit({ ...result, applied: 1, new_line_count: result.new_line_count ?? 0 });
+  const shown = runAtOnce(edit);
   return [isFirst ? `${head}; the first ${maxSites} are shown` : head, ...shown.split("\n").slice(1)].join(
     "\n",
   );

@@ -173,19 +173,22 @@ export const updateFile = defineCoderFunction({
     }
     return answer.measured();
   },
-  render: ({ results }, { failure }, { dry_run: isTrial, files = [] }) =>
-    [
-      ...summarizeBatch({
-        results,
-        isTrial,
-        done: "changed",
-        isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
-        nameOf: ({ path }) => path,
-      }),
-      ...results.map((result, index) =>
-        result.error ? failure(result.error, result.path) : renderEdit(result, files[index]?.ops),
-      ),
-    ].join("\n"),
+  *render({ results }, { failure }, { dry_run: isTrial, files = [] }) {
+    const lines = summarizeBatch({
+      results,
+      isTrial,
+      done: "changed",
+      isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
+      nameOf: ({ path }) => path,
+    });
+    for (const [index, result] of results.entries()) {
+      lines.push(
+        result.error ? failure(result.error, result.path) : yield* renderEdit(result, files[index]?.ops),
+      );
+      yield;
+    }
+    return lines.join("\n");
+  },
 });
 
 /**

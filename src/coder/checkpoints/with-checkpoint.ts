@@ -43,8 +43,9 @@ export function withCheckpoint(definition: FunctionDefinition): FunctionDefiniti
     response: withField(response, { checkpoint, losses, ...(infersOperations && { notice }) }),
     handle: (sent, context) => handle(definition, sent as Labelled, context as CoderContext),
     ...(render !== undefined && {
-      render(answer, wording, sent) {
-        const rendered = render(answer, wording, sent);
+      *render(answer, wording, sent) {
+        const made = render(answer, wording, sent);
+        const rendered = typeof made === "object" && "next" in made ? yield* made : made;
         const { checkpoint: seq, losses: lost } = answer as Numbered;
         if (typeof rendered !== "string") return rendered;
         if ((sent as Labelled).dry_run && lost !== undefined)

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { renderTransacted } from "./text.ts";
+
+const render = (answer: Parameters<typeof renderTransacted>[0]): string =>
+  runAtOnce(renderTransacted(answer));
 
 test("each change has its line, with what it changed in a file below it", () => {
   const echoes = [{ op_index: 0, from_line: 1, lines: ["one", "two"], total_replacements: 1 }];
@@ -17,7 +21,7 @@ test("each change has its line, with what it changed in a file below it", () => 
     { op: "chmod", path: "m", mode: "0755" },
     { op: "chmod", path: "n", mode: "0644", unchanged: true },
   ];
-  expect(renderTransacted({ committed: true, results, transaction: "0f" }).split("\n")).toEqual([
+  expect(render({ committed: true, results, transaction: "0f" }).split("\n")).toEqual([
     "a: created, 2 bytes",
     "b: 1 op applied, 2 lines now",
     "1→one",
@@ -37,6 +41,6 @@ test("each change has its line, with what it changed in a file below it", () => 
 });
 
 test("what was only tried has a plan, and what changes nothing says so", () => {
-  expect(renderTransacted({ committed: false, results: [], plan: "0f" })).toBe("plan 0f");
-  expect(renderTransacted({ committed: true, results: [] })).toBe("nothing had to be changed");
+  expect(render({ committed: false, results: [], plan: "0f" })).toBe("plan 0f");
+  expect(render({ committed: true, results: [] })).toBe("nothing had to be changed");
 });

@@ -1,5 +1,6 @@
 /** Renders several changes that were made as one, or would be, for a model. */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type PatchedFileResult, renderPatched } from "../apply-patch/text.ts";
 import { renderWritten } from "../create-file.ts";
 import { renderRemoval } from "../delete-file.ts";
@@ -30,11 +31,15 @@ interface SentChange {
  * Renders a line for each change, with the changed lines of a file below it. `sent` are the changes of the
  * call, if it has them.
  */
-export function renderTransacted(
+export function* renderTransacted(
   { committed, results, transaction, plan, checkpoint }: Transacted,
   sent: readonly object[] = [],
-): string {
-  const lines = results.map((result, index) => renderResult(result as CommittedResult, sent[index]));
+): Steps<string> {
+  const lines: string[] = [];
+  for (const [index, result] of results.entries()) {
+    lines.push(yield* renderResult(result as CommittedResult, sent[index]));
+    yield;
+  }
   if (transaction !== undefined && checkpoint === undefined) lines.push(`transaction ${transaction}`);
   if (transaction === undefined && committed) lines.push("nothing had to be changed");
   if (plan !== undefined) lines.push(`plan ${plan}`);
@@ -48,7 +53,7 @@ type ApprovedResult =
 
 type CommittedResult = ChangeResult | PatchedFileResult | ApprovedResult;
 
-function renderResult(result: CommittedResult, sent?: SentChange): string {
+function* renderResult(result: CommittedResult, sent?: SentChange): Steps<string> {
   if (!("op" in result)) return renderPatched(result);
   if (result.op === "undo") return `${renderPath(result.path)}: ${result.removed ? "removed" : "restored"}`;
   if ("error" in result && result.error !== undefined)
@@ -58,7 +63,7 @@ function renderResult(result: CommittedResult, sent?: SentChange): string {
     case "create":
       return renderWritten({ bytes_written: 0, ...result, path }, sent);
     case "update":
-      return renderEdit(
+      return yield* renderEdit(
         { ...result, path, applied, new_line_count } as Parameters<typeof renderEdit>[0],
         sent?.ops,
       );

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { echoesOf, maxSites, type Site } from "../../text/edits/echo.ts";
 import { renderEdit } from "./text.ts";
 
@@ -11,7 +12,7 @@ function edited(count: number, changed: readonly number[]): { text: string; line
     .map((number) => ({ index: 0, from: 2 * number - 2, to: 2 * number - 1, replacements: changed.length }));
   const { echoes, isTruncated } = echoesOf(Buffer.from(`${lines.join("\n")}\n`), sites);
   const result = { path: "a.txt", applied: 1, new_line_count: count, echoes, echoes_truncated: isTruncated };
-  return { text: renderEdit(result), lines };
+  return { text: runAtOnce(renderEdit(result)), lines };
 }
 
 test("places beyond the first are said not to be shown", () => {
@@ -42,4 +43,23 @@ test("lines that changed are shown, or said not to be", () => {
       expect(text.includes("are shown)")).toBe(changed.length > maxSites);
     }),
   );
+});
+
+test("a whole file is rendered with its numbers, some thousand lines in each step", () => {
+  for (const [after, lines] of [
+    ["a\n\nb\n", ["1→a", "2→", "3→b"]],
+    ["a\r\nb\r\n", ["1→a\r", "2→b"]],
+    ["\n", ["1→"]],
+    ["a", ["1→a"]],
+  ] as const) {
+    const text = runAtOnce(renderEdit({ path: "a.txt", applied: 1, new_line_count: 3, after }));
+    expect(text.split("\n").slice(1)).toEqual([...lines]);
+  }
+  const count = 100_000;
+  const steps = renderEdit({ path: "a.txt", applied: 1, new_line_count: count, after: "x\n".repeat(count) });
+  let yields = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) yields++;
+  expect(step.value).toEndWith(`\n${count - 1}→x\n${count}→x`);
+  expect(yields).toBeGreaterThan(20);
 });

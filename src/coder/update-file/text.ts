@@ -1,4 +1,5 @@
 /** Renders the result of an edit as text for a model. */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { maxSites } from "../../text/edits/echo.ts";
 import { renderPath } from "../render/entry-text.ts";
 
@@ -38,13 +39,14 @@ interface WireEcho {
  * Renders one line about the file, followed by its diff, or by the lines of all echoes with their numbers,
  * each line once.
  */
-export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): string {
+export function* renderEdit(result: EditResult, ops: readonly SentOp[] = []): Steps<string> {
   const { path, applied, new_line_count: count, echoes = [], diff = "" } = result;
   const isTruncated = result.echoes_truncated === true || result.diff_truncated === true;
+  const whole = result.after ? yield* renderWhole(result.after) : [];
   return [
     `${renderPath(path)}: ${applied} ${applied === 1 ? "op" : "ops"} applied${renderCounts(echoes)}${renderUnchanged(result)}, ${count} ${count === 1 ? "line" : "lines"} now`,
     ...renderEchoes(echoes),
-    ...(result.after ? renderWhole(result.after) : []),
+    ...whole,
     ...(diff === "" ? [] : [diff.replace(/\n$/, "")]),
     ...(isTruncated ? ["[more of it is not shown]"] : []),
     ...(result.text_notes ?? []).map((note) => `[${note}]`),
@@ -54,11 +56,26 @@ export function renderEdit(result: EditResult, ops: readonly SentOp[] = []): str
   ].join("\n");
 }
 
-const renderWhole = (text: string): string[] =>
-  text
-    .replace(/\r?\n$/, "")
-    .split("\n")
-    .map((line, index) => `${index + 1}→${line}`);
+/** Lines of a file that are rendered in one step. */
+const perStep = 4096;
+
+/** Renders the lines of a file with their numbers. Each item of the result has some thousand lines. */
+function* renderWhole(text: string): Steps<string[]> {
+  const end = text.length - (/\r?\n$/.exec(text.slice(-2))?.[0].length ?? 0);
+  const parts: string[] = [];
+  let lines: string[] = [];
+  for (let from = 0, number = 1; from <= end; number++) {
+    const at = text.indexOf("\n", from);
+    const to = at < 0 || at > end ? end : at;
+    lines.push(`${number}→${text.slice(from, to)}`);
+    from = to + 1;
+    if (number % perStep !== 0) continue;
+    parts.push(lines.join("\n"));
+    lines = [];
+    yield;
+  }
+  return lines.length === 0 ? parts : [...parts, lines.join("\n")];
+}
 
 /** Notes that an op has put in nothing, because an empty line was probably meant. */
 function renderEmptyContent({ op, content }: SentOp, index: number): string[] {
