@@ -206,6 +206,7 @@ describe("a call that failed in part, or as a whole", () => {
             replace("null", "nil"),
             replace("seven", "7"),
             { op: "remove", from_line: 70, to_line: 70 },
+            replace("nil", "nothing"),
           ],
         },
       ],
