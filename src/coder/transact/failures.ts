@@ -4,6 +4,7 @@ import { namesOf } from "../../filesystem/jail/backend.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
 import { plainPath } from "../checkpoints/recorded-paths.ts";
 import type { CoderContext } from "../define.ts";
+import { pauseOf } from "../services/pause.ts";
 import { type FurtherFailure, furtherFailuresOf, withFailures } from "./further-failures.ts";
 
 /** A change to attempt, with the paths that it reads and changes. */
@@ -31,22 +32,25 @@ export class Failures {
   /** The changes that failed, or were left out because they follow on such a change. */
   readonly #indexes = new Set<number>();
   readonly #leftOut = new Set<number>();
+  /** The paths of these changes, in the form in which they are compared. */
   readonly #changed: string[] = [];
+  readonly #pause: () => Promise<void>;
 
-  constructor({ jail, profile }: Pick<CoderContext, "jail" | "profile">) {
-    this.#jail = jail;
-    this.#isCollecting = profile.explained_errors;
+  /** `pause` lets other calls run between changes that are left out. */
+  constructor(context: Pick<CoderContext, "jail" | "profile" | "deadline">, pause = pauseOf(context)) {
+    this.#jail = context.jail;
+    this.#isCollecting = context.profile.explained_errors;
+    this.#pause = pause;
   }
 
   /** Makes a change. Returns `undefined` if it fails, or was left out. */
   async attempt<T>({ index, paths, changed = paths, make }: Attempt<T>): Promise<T | undefined> {
     if (this.#failed.length === maxFailures) throw this.#refusal({ isWhole: false });
-    if (this.#failed.length > 0 && this.#follows(index, paths)) {
-      this.#leaveOut(index, changed);
-      return undefined;
-    }
     try {
-      return await make();
+      if (this.#failed.length === 0 || !this.#follows(index, paths)) return await make();
+      this.#leaveOut(index, changed);
+      await this.#pause();
+      return undefined;
     } catch (error) {
       if (!(error instanceof Refusal)) throw this.#failed.length > 0 ? this.#refusal() : error;
       const refusal = refuse.inChange(error, index);
@@ -66,7 +70,7 @@ export class Failures {
   #follows(index: number, paths: readonly string[]): boolean {
     if (this.#indexes.has(index)) return true;
     return paths
-      .map((path) => this.#plain(path))
+      .map((path) => this.#comparable(path))
       .some((path) => this.#changed.some((one) => touches(one, path)));
   }
 
@@ -77,13 +81,13 @@ export class Failures {
 
   #add(index: number, changed: readonly string[]): void {
     this.#indexes.add(index);
-    this.#changed.push(...changed.map((path) => this.#plain(path)));
+    this.#changed.push(...changed.map((path) => this.#comparable(path)));
   }
 
-  /** Returns a path from the base, or "" for one that may be anywhere. */
-  #plain(path: string): string {
+  /** Returns a path from the base with "/" at its end, or "" for one that may be anywhere. */
+  #comparable(path: string): string {
     const plain = plainPath(path, this.#jail);
-    return namesOf(plain).includes("..") ? "" : plain;
+    return plain === "" || namesOf(plain).includes("..") ? "" : `${plain}/`;
   }
 
   #refusal({ isWhole = true } = {}): Refusal {
@@ -111,6 +115,5 @@ const messageOf = ({ reason, message, details }: Refusal): string =>
 const isOfWholeCall = ({ reason, path }: Refusal): boolean =>
   reason === "timeout" || reason === "over-quota" || (reason === "too-large" && path === undefined);
 
-/** Returns whether one path is the other, or a folder above it. "" is above all. */
-const touches = (one: string, other: string): boolean =>
-  one === "" || other === "" || one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
+/** Returns whether one comparable path is the other, or a folder above it. "" is above all. */
+const touches = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one);
