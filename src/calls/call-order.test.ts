@@ -151,6 +151,50 @@ test("a call that enters after its message has ended is the last one, and not lo
   expect(begun).toEqual(["late"]);
 });
 
+test("the paths of some calls are resolved in one step, and the others count as the whole tree", async () => {
+  const order = new CallOrder();
+  const begun: string[] = [];
+  let resolved = 0;
+  /** Whether the paths of a call were resolved, by its name. */
+  const isResolved = new Map<string, boolean>();
+  const enter = (name: string, { paths = 0, isWriting = false, arrival = order.arrive() } = {}) => {
+    const call = arrival.call();
+    const touches = ({ resolves }: { resolves: boolean }): Touch[] => {
+      if (paths === 0) return [];
+      isResolved.set(name, resolves);
+      if (!resolves) return [{ path: "", writes: isWriting }];
+      resolved += paths;
+      return Array.from({ length: paths }, (_, index) => ({ path: `${name}/${index}`, writes: isWriting }));
+    };
+    const note = () => void begun.push(name);
+    const waiting = call.enter({ writes: isWriting, bringsLinks: false, touches });
+    if (waiting === undefined) note();
+    else waiting.then(note);
+    return call;
+  };
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const readers = Array.from({ length: 100 }, (_, index) => enter(`read${index}`, { paths: 100 }));
+  const writer = enter("write", { paths: 1, isWriting: true });
+  expect(resolved).toBeLessThan(500);
+  expect(isResolved.get("write")).toBe(true);
+  enter("nothing");
+  expect([begun.includes("write"), begun.includes("nothing")]).toEqual([false, true]);
+  for (const reader of readers) reader.leave();
+  await settled();
+  expect(begun.at(-1)).toBe("write");
+  resolved = 0;
+  const early = order.arrive();
+  const late = Array.from({ length: 100 }, (_, index) => enter(`late${index}`, { paths: 100 }));
+  early.end();
+  expect(resolved).toBeLessThan(500);
+  await settled();
+  expect(begun).not.toContain("late99");
+  writer.leave();
+  await settled();
+  expect(begun.at(-1)).toBe("late99");
+  for (const call of late) call.leave();
+});
+
 const touch = fc.record({
   path: fc.array(fc.constantFrom("a", "b"), { maxLength: 3 }).map((names) => names.join("/")),
   writes: fc.boolean(),

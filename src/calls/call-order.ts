@@ -19,6 +19,12 @@ export interface Arrival {
   end(): void;
 }
 
+/**
+ * Maximum touches that are determined in one step. Further calls touch the whole tree, because resolving
+ * their paths as well would take long.
+ */
+const maxDetermined = 200;
+
 export class CallOrder {
   /**
    * The messages with a call whose paths are unknown, and all later messages, in order of arrival.
@@ -31,6 +37,8 @@ export class CallOrder {
    */
   readonly #readers = new Set<PlacedCall>();
   #writers = 0;
+  /** The touches that have been determined in this step. */
+  #determined = 0;
 
   /** Takes the next place for a message. */
   arrive(): Arrival {
@@ -45,6 +53,7 @@ export class CallOrder {
    */
   advance(changed: ArrivedMessage): void {
     this.#arrivals.add(changed);
+    this.#determined = 0;
     for (const arrival of this.#arrivals) {
       for (const call of arrival.takeKnown()) this.#place(call);
       if (arrival.missing > 0) return;
@@ -59,22 +68,33 @@ export class CallOrder {
   }
 
   #place(call: PlacedCall): void {
-    if (call.reach.writes) {
-      this.#writers++;
-      for (const reader of this.#readers) this.#touched.add(reader, reader.touches);
-      this.#readers.clear();
-    } else if (this.#writers === 0) {
+    const { writes } = call.reach;
+    if (!writes && this.#writers === 0) {
       this.#readers.add(call);
       call.waitFor(none);
       return;
     }
-    let blockers = this.#touched.blockers(call.touches);
+    // A call that counts as the whole tree keeps later ones waiting, so a writing one comes before readers.
+    const touches = this.#touchesOf(call);
+    if (writes) {
+      this.#writers++;
+      for (const reader of this.#readers) this.#touched.add(reader, this.#touchesOf(reader));
+      this.#readers.clear();
+    }
+    let blockers = this.#touched.blockers(touches);
     if ([...blockers].some(({ reach }) => reach.bringsLinks)) {
       call.touchEverything();
       blockers = this.#touched.blockers(call.touches);
     }
     call.waitFor(blockers);
     this.#touched.add(call, call.touches);
+  }
+
+  /** Determines the touches of a call, with its paths resolved unless that has been done for many. */
+  #touchesOf(call: PlacedCall): readonly Touch[] {
+    const touches = call.determine({ resolves: this.#determined < maxDetermined });
+    this.#determined += touches.length;
+    return touches;
   }
 }
 
@@ -145,7 +165,12 @@ class PlacedCall implements OrderedCall {
   }
 
   get touches(): readonly Touch[] {
-    this.#touches ??= this.reach.touches();
+    return this.determine({ resolves: true });
+  }
+
+  /** Determines the touches, if that has not been done. */
+  determine(options: { readonly resolves: boolean }): readonly Touch[] {
+    this.#touches ??= this.reach.touches(options);
     return this.#touches;
   }
 

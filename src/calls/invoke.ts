@@ -23,7 +23,7 @@ import type {
   WireError,
 } from "./contract/definition.ts";
 import { maxGrants, scopeIn } from "./contract/fs-scope.ts";
-import type { AnswerLease, OrderedCall, Origin } from "./contract/origin.ts";
+import type { AnswerLease, OrderedCall, Origin, Reach } from "./contract/origin.ts";
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
 import { UnreadPayload } from "./contract/unread-payload.ts";
@@ -230,10 +230,10 @@ function waitForEarlier(
   context: Context,
 ): Promise<void> | undefined {
   const dependenciesOf = (path: string) => context.dependenciesOf?.(path) ?? [path];
-  const reach = {
+  const reach: Reach = {
     writes: definition.effect === "writes",
     bringsLinks: bringsLinks(definition, request),
-    touches: () => touchesOf(definition, request, dependenciesOf),
+    touches: ({ resolves }) => touchesOf(definition, request, resolves ? dependenciesOf : undefined),
   };
   const earlier = ordered.enter(reach, cancelled);
   return earlier?.then(

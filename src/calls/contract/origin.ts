@@ -40,8 +40,9 @@ export interface Reach {
   readonly bringsLinks: boolean;
   /**
    * Computes the parts only when another call needs them, which does not happen among calls that only read.
+   * Unless it `resolves` paths, a call that has any touches the whole tree.
    */
-  touches(): readonly Touch[];
+  touches(options: { readonly resolves: boolean }): readonly Touch[];
 }
 
 /** A call of a session whose calls take effect in the order of their arrival. */

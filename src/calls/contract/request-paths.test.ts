@@ -72,3 +72,25 @@ test("a call brings links where it moves or copies something, or says not what i
   expect(bringsLinks(definition({ effect: "reads" }), {})).toBe(false);
   expect(bringsLinks(definition({ touchesNoFiles: true }), {})).toBe(false);
 });
+
+test("a call whose paths are not to be resolved touches the whole tree, unless it touches nothing", () => {
+  const paths = [{ at: "/path", access: "read" }] as const;
+  expect(touchesOf(definition({ effect: "reads", paths }), { path: "a" }, undefined)).toEqual(whole(false));
+  expect(touchesOf(definition({ paths, touchesNoFiles: true }), { path: "a" }, undefined)).toEqual([]);
+});
+
+test("of many moves one is read to know that they bring links", () => {
+  const paths = [
+    { at: "/files/*/from", access: "move" },
+    { at: "/files/*/to", access: "create" },
+  ] as const;
+  let reads = 0;
+  const move = {
+    get from() {
+      return String(reads++);
+    },
+    to: "b",
+  };
+  expect(bringsLinks(definition({ paths }), { files: Array(1000).fill(move) })).toBe(true);
+  expect(reads).toBe(1);
+});

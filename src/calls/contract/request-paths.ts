@@ -5,18 +5,43 @@ import type { Touch } from "./origin.ts";
  * Returns the distinct strings in a request that are paths, without those that are a part of a longer text.
  */
 export function pathsOf(request: unknown, fields: readonly RequestPath[]): string[] {
-  const found = fields
-    .filter((field) => !isPartOfText(field))
-    .flatMap(({ at }) => valuesAt(request, at.split("/").slice(1)));
-  return [...new Set(found.filter((value) => typeof value === "string"))];
+  const found = new Set<string>();
+  somePath(request, fields, (path) => {
+    found.add(path);
+    return false;
+  });
+  return [...found];
 }
 
-/** Returns the values that a JSON pointer leads to, in which `*` is each item of an array. */
-function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
-  if (name === undefined) return [value];
-  if (typeof value !== "object" || value === null) return [];
-  if (name === "*") return Object.values(value).flatMap((item) => valuesAt(item, rest));
-  return valuesAt((value as Readonly<Record<string, unknown>>)[name], rest);
+/**
+ * Returns whether a test holds for one of these strings, in which repeated ones are not left out. It makes no
+ * copy, since a request of the profile `contract` may have half a million.
+ */
+export function somePath(
+  request: unknown,
+  fields: readonly RequestPath[],
+  test: (path: string) => boolean,
+): boolean {
+  const isFound = (value: unknown) => typeof value === "string" && test(value);
+  return fields.some((field) => !isPartOfText(field) && someValue(request, namesIn(field.at), isFound));
+}
+
+const namesIn = (pointer: string): readonly string[] => pointer.split("/").slice(1);
+
+/**
+ * Returns whether a test holds for one of the values that a JSON pointer leads to, in which `*` is each item
+ * of an array.
+ */
+function someValue(
+  value: unknown,
+  [name, ...rest]: readonly string[],
+  test: (value: unknown) => boolean,
+): boolean {
+  if (name === undefined) return test(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (name !== "*") return someValue((value as Readonly<Record<string, unknown>>)[name], rest, test);
+  const items = Array.isArray(value) ? value : Object.values(value);
+  return items.some((item) => someValue(item, rest, test));
 }
 
 /**
@@ -29,15 +54,17 @@ const maxComparedPaths = 100;
  * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition.
  * `dependenciesOf` returns the paths, from the base, that decide where a path leads. A call whose
  * definition does not name its paths one by one touches the whole tree, and so do one with many paths and one
- * that lists: ignore files anywhere above a folder decide on the entries below it.
+ * that lists: ignore files anywhere above a folder decide on the entries below it. So does every call with
+ * files without `dependenciesOf`.
  */
 export function touchesOf(
   { paths, effect, touchesNoFiles = false, walksTree }: FunctionDefinition,
   request: unknown,
-  dependenciesOf: (path: string) => readonly string[],
+  dependenciesOf: ((path: string) => readonly string[]) | undefined,
 ): Touch[] {
   if (touchesNoFiles) return [];
   const wholeTree = [{ path: "", writes: effect === "writes" }];
+  if (dependenciesOf === undefined) return wholeTree;
   if (walksTree?.(request) === true || paths.length === 0 || paths.some(isPartOfText)) return wholeTree;
   if (paths.some((field) => isInLongList(request, field))) return wholeTree;
   const sent = new Map<string, boolean>();
@@ -69,14 +96,16 @@ export function bringsLinks(
 ): boolean {
   if (effect !== "writes" || touchesNoFiles) return false;
   const brought = paths.filter(({ access }) => access === "move" || access === "copy");
-  return paths.length === 0 || pathsOf(request, brought).length > 0;
+  return paths.length === 0 || somePath(request, brought, () => true);
 }
 
 /** Returns whether the paths of a field are in a list with too many entries to be compared. */
 function isInLongList(request: unknown, { at }: RequestPath): boolean {
   const [list = "", ...below] = at.split("/*");
   if (below.length === 0) return false;
-  return valuesAt(request, list.split("/").slice(1)).some(
+  return someValue(
+    request,
+    namesIn(list),
     (value) => Array.isArray(value) && value.length > maxComparedPaths,
   );
 }
