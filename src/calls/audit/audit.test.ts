@@ -17,8 +17,10 @@ import { functions } from "../../coder/functions.ts";
 import { type CoderRuntime, openCoder } from "../../coder/services.ts";
 import { Mutations } from "../../filesystem/disk/mutations.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import type { CallStatus } from "../contract/call-status.ts";
 import type { Context } from "../contract/definition.ts";
 import { createInvoke, type Invoke } from "../invoke.ts";
+import { Audit } from "./audit.ts";
 import { hashOfLine } from "./audit-file.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-audit-")));
@@ -185,4 +187,29 @@ test("a file that calls could reach, or that cannot be made, keeps the worker fr
   const open = (name: string) => openCoder(configured({ file: name }), { environment: {} });
   expect(open(join(base, "audit.jsonl"))).rejects.toThrow(/lies in the folder that is served.*name another/);
   expect(open(join(root, "none/audit.jsonl"))).rejects.toThrow(/cannot be written \(ENOENT\); name a file/);
+});
+
+test("of very many paths 200 are named, and the others are counted", () => {
+  const written: Line[] = [];
+  const audit = new Audit(
+    { newest: "", append: (fields) => void written.push(fields), close: () => {} },
+    log,
+  );
+  const finish = (paths: readonly string[]) =>
+    audit.onFinished({
+      definition: functions.find(({ id }) => id === "coder::read-file")!,
+      request: { paths },
+      context: {} as Context,
+      status: { outcome: "ok" } as CallStatus,
+      milliseconds: 1,
+    });
+  const different = Array.from({ length: 10_000 }, (_, index) => `${index}`);
+  finish(["a", "a", "b"]);
+  finish([...different, ...different]);
+  finish(different.flatMap((path) => [path, path]));
+  expect(written.map(({ paths, more_paths }) => [(paths as string[]).length, more_paths])).toEqual([
+    [2, undefined],
+    [200, 19_800],
+    [200, 9801],
+  ]);
 });

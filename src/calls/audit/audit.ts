@@ -14,7 +14,7 @@ import type {
 import { errnoOf } from "../../filesystem/jail/errno.ts";
 import type { FinishedCall } from "../contract/definition.ts";
 import { fsScopeField } from "../contract/fs-scope.ts";
-import { pathsOf } from "../contract/request-paths.ts";
+import { somePath } from "../contract/request-paths.ts";
 import type { AuditFile } from "./audit-file.ts";
 
 /** The changes that a call has made so far. */
@@ -25,6 +25,9 @@ interface Collected {
 
 /** Maximum changes, and maximum paths, that a line names. It counts the rest. */
 const maxNamed = 200;
+
+/** Maximum paths of a call that are compared. A repeated one counts again if it comes after these. */
+const maxDistinct = 10_000;
 
 /** The file that lines are appended to. */
 export type AuditTarget = Pick<AuditFile, "newest" | "append" | "close">;
@@ -73,7 +76,7 @@ export class Audit implements MutationListener {
 
   /** Writes the line of a call. Errors are logged, and do not affect the caller. */
   onFinished({ definition, request, context, status, milliseconds }: FinishedCall): void {
-    const paths = pathsOf(request, definition.paths);
+    const { paths, morePaths } = pathsNamed(request, definition);
     const { changes, more } = this.#collected.get(context.call ?? context) ?? { changes: [], more: 0 };
     const fields = {
       time: new Date().toISOString(),
@@ -81,9 +84,9 @@ export class Audit implements MutationListener {
       program: request === undefined ? undefined : definition.program?.(request),
       caller: context.caller,
       author: context.caller === undefined ? context.author : undefined,
-      paths: paths.slice(0, maxNamed),
+      paths,
       fs_scope: (request as Readonly<Record<string, unknown>> | undefined)?.[fsScopeField],
-      more_paths: paths.length > maxNamed ? paths.length - maxNamed : undefined,
+      more_paths: morePaths === 0 ? undefined : morePaths,
       approval: context.approvals?.outcomeOf(context.call ?? context),
       ...status,
       ms: Math.round(milliseconds * 1000) / 1000,
@@ -103,6 +106,19 @@ export class Audit implements MutationListener {
   close(): void {
     this.#file.close();
   }
+}
+
+/** Returns the paths of a request that its line names, and the number of the others. */
+function pathsNamed(request: unknown, { paths: fields }: FinishedCall["definition"]) {
+  const distinct = new Set<string>();
+  let beyond = 0;
+  somePath(request, fields, (path) => {
+    if (distinct.size < maxDistinct) distinct.add(path);
+    else beyond++;
+    return false;
+  });
+  const paths = [...distinct].slice(0, maxNamed);
+  return { paths, morePaths: distinct.size - paths.length + beyond };
 }
 
 /** Describes a change for its line, with revisions if content is concerned (coder §14). */
