@@ -1,3 +1,4 @@
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { refuseApproval } from "../../calls/approval/approval-errors.ts";
 import type { Approvals, Proposal } from "../../calls/approval/approvals.ts";
 import type { Plan, Step } from "../../filesystem/disk/steps.ts";
@@ -27,6 +28,8 @@ export function approvingTransactions(
   inner: Transactions,
   { approvals, context, plan: name }: Approving,
 ): Transactions {
+  const fingerprint = (steps: readonly Step[]) =>
+    runInSlices(fingerprintOf(steps), createTimeSlice(), () => context.deadline.check());
   const requires = (steps: readonly Step[]) => needsApproval(steps, context.functionId, approvals.mode);
   const ask = async (proposal: Proposal) => {
     if (name !== undefined && approvals.takeShelved(name, proposal, context)) return;
@@ -41,7 +44,7 @@ export function approvingTransactions(
           const now = await plan();
           if (!requires(now.steps)) return now;
           if (approved === undefined) throw new NeedsApproval();
-          if (fingerprintOf(now.steps) !== approved) throw refuseApproval.stale();
+          if ((await fingerprint(now.steps)) !== approved) throw refuseApproval.stale();
           return now;
         };
         const whenChanged = approved === undefined ? committing.whenChanged : () => refuseApproval.stale();

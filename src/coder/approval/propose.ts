@@ -1,7 +1,8 @@
 /** Describes the steps of a call for the person who approves them. */
-import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { yieldIfDue } from "../../base/scheduling/walk-slice.ts";
 import type { Proposal } from "../../calls/approval/approvals.ts";
-import type { ExchangeStep, PlaceStep, Step } from "../../filesystem/disk/steps.ts";
+import type { ExchangeStep, PlaceStep, StagedContent, Step } from "../../filesystem/disk/steps.ts";
 import { isTemporary } from "../../filesystem/jail/temporary.ts";
 import type { CoderContext } from "../define.ts";
 import { compare, diskView, type EntryThen, nothing } from "../net-view/file-diff.ts";
@@ -17,18 +18,26 @@ const maxLines = 20;
 const maxDiffBytes = 16 * 1024;
 
 /** Describes steps, with the lines that they add and remove. */
-export async function propose(steps: readonly Step[], context: CoderContext): Promise<Proposal> {
-  const described = new Description(diskView(context), context);
+export async function propose(
+  steps: readonly Step[],
+  context: CoderContext,
+  // The steps share it, since each alone may take less than a slice.
+  slice = createTimeSlice(),
+): Promise<Proposal> {
+  const { deadline } = context;
+  const described = new Description(diskView(context), context, slice);
   for (const step of steps) {
-    context.deadline.check();
+    await yieldIfDue({ slice, deadline });
     await described.add(step);
   }
-  return { ...described.shown(), fingerprint: fingerprintOf(steps) };
+  const fingerprint = await runInSlices(fingerprintOf(steps), slice, () => deadline.check());
+  return { ...described.shown(), fingerprint };
 }
 
 class Description {
   readonly #disk: CurrentTree;
   readonly #context: CoderContext;
+  readonly #slice: TimeSlice;
   /** The renames so far, to find an entry on disk by its planned path. */
   readonly #renames: { readonly from: string; readonly to: string }[] = [];
   readonly #lines: string[] = [];
@@ -36,9 +45,10 @@ class Description {
   #diff = "";
   #isCut = false;
 
-  constructor(disk: CurrentTree, context: CoderContext) {
+  constructor(disk: CurrentTree, context: CoderContext, slice: TimeSlice) {
     this.#disk = disk;
     this.#context = context;
+    this.#slice = slice;
   }
 
   async add(step: Step): Promise<void> {
@@ -99,13 +109,16 @@ class Description {
     verb: string,
     { path, before, after }: { readonly path: string; readonly before: EntryThen; readonly after: EntryThen },
   ): Promise<void> {
-    const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
     const room = Math.max(0, maxDiffBytes - this.#diff.length);
+    if (room === 0 && this.#lines.length === maxLines) {
+      this.#more++;
+      this.#isCut = true;
+      return;
+    }
+    const kind = before === nothing ? "created" : after === nothing ? "deleted" : "modified";
     const change = { kind, path, before, after, seqs: [], others: [] } as const;
-    const found = await runInSlices(
-      compare(change, { maxBytes: room }, this.#context),
-      createTimeSlice(),
-      () => this.#context.deadline.check(),
+    const found = await runInSlices(compare(change, { maxBytes: room }, this.#context), this.#slice, () =>
+      this.#context.deadline.check(),
     );
     if (typeof found === "string") {
       this.#say(`${verb} ${renderName(path)} (${found})`);
@@ -131,7 +144,7 @@ class Description {
     const { content } = staged;
     return {
       state: { kind: "file", mode, revision: "" },
-      content: () => ("cloneOf" in content ? this.#disk.read(content.cloneOf.path) : Buffer.concat(content)),
+      content: () => ("cloneOf" in content ? this.#disk.read(content.cloneOf.path) : joined(content)),
     };
   }
 
@@ -146,6 +159,14 @@ class Description {
     if (this.#lines.length < maxLines) this.#lines.push(line);
     else this.#more++;
   }
+}
+
+/** Returns content that is not to be changed. A single piece may be of any size, and is not copied. */
+function joined(content: StagedContent): Buffer {
+  const [only, ...others] = content;
+  return only === undefined || others.length > 0
+    ? Buffer.concat(content)
+    : Buffer.from(only.buffer, only.byteOffset, only.length);
 }
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
