@@ -64,11 +64,13 @@ class Description {
         break;
       case "rename":
         if (!isTemporary(nameOf(step.to)))
-          this.#say(`move ${renderName(this.#origin(step.from))} to ${renderName(step.to)}`);
+          this.#say(() => `move ${renderName(this.#origin(step.from))} to ${renderName(step.to)}`);
         this.#renames.push(step);
         break;
       case "chmod":
-        this.#say(`set the mode of ${renderName(step.path)} to ${step.mode.toString(8).padStart(4, "0")}`);
+        this.#say(
+          () => `set the mode of ${renderName(step.path)} to ${step.mode.toString(8).padStart(4, "0")}`,
+        );
     }
   }
 
@@ -79,12 +81,13 @@ class Description {
 
   async #addPlaced({ path, staged }: PlaceStep): Promise<void> {
     const name = renderName(path);
-    if (staged.kind === "dir") this.#say(`make the folder ${name}`);
-    else if (staged.kind === "symlink") this.#say(`make the link ${name}`);
-    else if (staged.kind === "copy") this.#say(`copy ${renderName(staged.of.path)} to ${name}`);
-    else if ("cloneOf" in staged.content)
-      this.#say(`copy ${renderName(staged.content.cloneOf.path)} to ${name}`);
-    else await this.#compare("create", { path, before: nothing, after: this.#leaves({ path, staged }) });
+    if (staged.kind === "dir") this.#say(() => `make the folder ${name}`);
+    else if (staged.kind === "symlink") this.#say(() => `make the link ${name}`);
+    else if (staged.kind === "copy") this.#say(() => `copy ${renderName(staged.of.path)} to ${name}`);
+    else if ("cloneOf" in staged.content) {
+      const { path: from } = staged.content.cloneOf;
+      this.#say(() => `copy ${renderName(from)} to ${name}`);
+    } else await this.#compare("create", { path, before: nothing, after: this.#leaves({ path, staged }) });
   }
 
   async #addExchanged(step: ExchangeStep): Promise<void> {
@@ -101,7 +104,7 @@ class Description {
       return;
     }
     const { length: files } = await filesBelow(origin, this.#context);
-    this.#say(`delete ${renderName(path)}/ with ${files} ${files === 1 ? "file" : "files"}`);
+    this.#say(() => `delete ${renderName(path)}/ with ${files} ${files === 1 ? "file" : "files"}`);
   }
 
   /** Describes the change of a file, with its lines if it is text. */
@@ -121,11 +124,11 @@ class Description {
       this.#context.deadline.check(),
     );
     if (typeof found === "string") {
-      this.#say(`${verb} ${renderName(path)} (${found})`);
+      this.#say(() => `${verb} ${renderName(path)} (${found})`);
       return;
     }
     const { diff, added, removed, isTruncated } = found;
-    this.#say(`${verb} ${renderName(path)} +${added} -${removed}`);
+    this.#say(() => `${verb} ${renderName(path)} +${added} -${removed}`);
     if (room > 0) this.#diff += diff;
     if (isTruncated || room === 0) this.#isCut = true;
   }
@@ -155,8 +158,9 @@ class Description {
     }, path);
   }
 
-  #say(line: string): void {
-    if (this.#lines.length < maxLines) this.#lines.push(line);
+  /** Adds a line. One that is not shown is not made, since the origin of a path takes all renames to find. */
+  #say(line: () => string): void {
+    if (this.#lines.length < maxLines) this.#lines.push(line());
     else this.#more++;
   }
 }
