@@ -39,17 +39,19 @@ export class LocalSearch {
   }
 
   /**
-   * Searches the batch in steps, each of a large file or of several small ones, and releases it. Throws a
-   * `PatternError`, an `EngineFailure`, or the errno error of a lack of resources.
+   * Searches the batch in steps, each of a large file or of several small ones, and releases it. Returns the
+   * index of a file that takes more than `maxSteps`, which ends the search before it, with the batch still
+   * held. Throws a `PatternError`, an `EngineFailure`, or the errno error of a lack of resources.
    */
   *search(
     batch: Batch,
     sink: FindingSink,
-    options: Pick<FileSearch, "after" | "outcomes" | "known">,
-  ): Steps<void> {
+    options: Pick<FileSearch, "after" | "outcomes" | "known" | "maxSteps">,
+  ): Steps<number | undefined> {
     const request = this.#request;
     const files = new FileCursor(batch.files);
     const open = (file: FileCursor) => batch.open(file);
+    let isLeft = false;
     try {
       for (let isPaused = true; isPaused; ) {
         yield;
@@ -60,13 +62,15 @@ export class LocalSearch {
         isPaused = false;
         const pause = () => (isPaused = performance.now() - started > stepMilliseconds);
         const search = { ...request, ...engines, ...options, matcher, open, isOver: this.#isOver };
-        searchFiles(files, { ...search, isPaused: pause }, sink);
+        isLeft = searchFiles(files, { ...search, isPaused: pause }, sink);
+        if (isLeft) return files.index;
       }
     } catch (error) {
       if (!(error instanceof SearchEnded)) throw error;
     } finally {
-      batch.release();
+      if (!isLeft) batch.release();
     }
+    return undefined;
   }
 
   /** Returns the engines of this thread. This search interrupts them until another one uses them. */

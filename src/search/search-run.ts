@@ -43,6 +43,8 @@ import { Walk } from "./walk/walk.ts";
 const maxLengthHere = 65_536;
 /** Maximum matches of a search in this thread. One file with 10,000 of them takes 10 to 20 ms. */
 const maxMatchesHere = 10_000;
+/** Maximum steps in one file in this thread (`Effort`), of 20 ms or so. Others are left to threads. */
+const maxStepsHere = 50_000;
 /**
  * Milliseconds that a search runs in this thread before it starts the first threads. Starting them takes
  * about as long as 5,000 files, with two processors longer.
@@ -186,7 +188,8 @@ export class SearchRun {
    * others, with the error of the pattern, or with the n-grams that the index needs.
    */
   #compileInThread(pool: SearchPool): void {
-    this.#pending.push(this.#submit(new Batch(localBatch, this.#options.state.held), pool, false));
+    const batch = new Batch(localBatch, this.#options.state.held);
+    this.#pending.push(this.#submit(batch, pool, { isRetry: false }));
   }
 
   async #consultIndex(): Promise<void> {
@@ -258,23 +261,26 @@ export class SearchRun {
     const milliseconds = headStart[this.#answer.index];
     const mayGoOn = () =>
       performance.now() - started < milliseconds * (1 + (maxHeadStart - 1) * this.#answer.fill);
-    if (await this.#searchHere(mayGoOn)) return;
+    if (await this.#searchHere(mayGoOn, pool)) return;
     if (this.#isPathLiteral || pool.isReady) return;
     const mayWait = (most: number) => () => !pool.isReady && performance.now() - started < most;
-    if (await this.#searchHere(mayWait(aloneMilliseconds))) return;
+    if (await this.#searchHere(mayWait(aloneMilliseconds), pool)) return;
     pool.prepare();
-    await this.#searchHere(mayWait(maxStartOfThreads));
+    await this.#searchHere(mayWait(maxStartOfThreads), pool);
   }
 
-  /** Searches batch by batch in this thread. Returns true if nothing is left to search, or no time. */
-  async #searchHere(mayGoOn: () => boolean): Promise<boolean> {
-    while (!this.#answer.isFull && !this.#isPathLiteral && mayGoOn()) {
+  /**
+   * Searches batch by batch in this thread, up to a file that it leaves to threads, if `pool` has some.
+   * Returns true if nothing is left to search, or no time.
+   */
+  async #searchHere(mayGoOn: () => boolean, pool?: SearchPool): Promise<boolean> {
+    while (!this.#answer.isFull && !this.#isPathLiteral && this.#pending.length === 0 && mayGoOn()) {
       const searched = this.#takeSearched();
       if (searched !== undefined) await this.#addSearched(searched);
       else {
         const batch = takeBatch(this.#source, localBatch, this.#options.state.held);
         if (batch === undefined) return true;
-        await this.#searchBatchHere(batch);
+        await this.#searchBatchHere(batch, pool);
         if (batch.isEmpty) this.#page?.makeProgressTo(this.#source.position);
       }
       if (this.#isOver()) {
@@ -307,7 +313,7 @@ export class SearchRun {
     this.#noteSearched(files.count);
   }
 
-  async #searchBatchHere(batch: Batch): Promise<void> {
+  async #searchBatchHere(batch: Batch, pool: SearchPool | undefined): Promise<void> {
     const record = this.#page && createOutcomes(batch.count);
     const known = this.#indexUse?.knownIn(batch);
     const findings: Finding[] = [];
@@ -315,12 +321,15 @@ export class SearchRun {
       findings.push(finding);
       this.#add(batch, finding);
     });
-    const options = { outcomes: record, known, after: this.#page?.afterIn(batch) };
-    await runInSlices(this.#local.search(batch, sink, options), this.#options.slice);
-    this.#noteSearched(batch.count);
-    this.#indexUse?.note(batch, known);
+    const maxSteps = pool === undefined ? undefined : maxStepsHere;
+    const options = { outcomes: record, known, after: this.#page?.afterIn(batch), maxSteps };
+    const first = await runInSlices(this.#local.search(batch, sink, options), this.#options.slice);
+    if (first !== undefined) this.#pending.push(this.#submit(batch, pool!, { first, isRetry: false }));
+    this.#noteSearched(first ?? batch.count);
+    // All files are indexed after the search of the rest.
+    if (first === undefined || known !== undefined) this.#indexUse?.note(batch, known);
     if (known !== undefined) this.#indexUse?.keep(findings, known, record);
-    if (record !== undefined) this.#noteOutcomes(batch, record);
+    if (record !== undefined) this.#noteOutcomes(batch, record, first);
   }
 
   #noteSearched(files: number): void {
@@ -328,9 +337,12 @@ export class SearchRun {
     this.#options.onFiles?.(files);
   }
 
-  #noteOutcomes(batch: Batch, record: Float64Array): void {
+  /** Notes the outcomes of a batch, whose files from `first` on threads search. */
+  #noteOutcomes(batch: Batch, record: Float64Array, first: number | undefined): void {
     this.#page?.count(record, batch.count, !this.#answer.isFull);
-    const unfinished = this.#answer.isFull ? -1 : record.indexOf(outcomes.notReached);
+    if (first === 0) return;
+    const isWhole = this.#answer.isFull || first !== undefined;
+    const unfinished = isWhole ? -1 : record.indexOf(outcomes.notReached);
     if (unfinished >= 0) this.#unfinished = { batch, index: unfinished };
     else if (!batch.isEmpty) this.#page?.makeProgress();
   }
@@ -377,7 +389,7 @@ export class SearchRun {
       }
       const batch = takeBatch(this.#source, this.#pacing.nextSize(this.#underWay), this.#options.state.held);
       if (batch === undefined) return;
-      if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, false));
+      if (!batch.isEmpty) this.#pending.push(this.#submit(batch, pool, { isRetry: false }));
       else {
         // The walk yielded to others.
         batch.release();
@@ -401,10 +413,16 @@ export class SearchRun {
     return this.#pending.filter((one) => one instanceof PendingBatch);
   }
 
-  #submit(batch: Batch, pool: SearchPool, isRetry: boolean): PendingBatch {
+  /** Has a thread search the files of a batch from the index `first` on. */
+  #submit(
+    batch: Batch,
+    pool: SearchPool,
+    { first = 0, isRetry }: { first?: number; isRetry: boolean },
+  ): PendingBatch {
     const own = { answer: this.#answer, page: this.#page, signal: this.#signal, indexUse: this.#indexUse };
-    const job = pool.run(batchJobOf(batch, { ...this.#options, ...own }), this.#sharedWithThreads());
-    return new PendingBatch(batch, job, { isRetry, onSettled: () => this.#wake() });
+    const job = batchJobOf(batch, { ...this.#options, ...own, first });
+    const running = pool.run(job, this.#sharedWithThreads());
+    return new PendingBatch(batch, running, { first, isRetry, onSettled: () => this.#wake() });
   }
 
   #sharedWithThreads(): SharedInSearch | undefined {
@@ -425,7 +443,7 @@ export class SearchRun {
     this.#pending.shift();
     if (first instanceof SearchedFiles) await this.#addSearched(first);
     else if (first.outcome === undefined) this.#takeLost(first, pool);
-    else await this.#take(first.batch, first.outcome);
+    else await this.#take(first, first.outcome);
     return true;
   }
 
@@ -433,25 +451,25 @@ export class SearchRun {
    * Submits a batch without an outcome to another thread, once. After a second loss the answer leaves it out,
    * because a caller's pattern could block the event loop here.
    */
-  #takeLost({ batch, isRetry }: PendingBatch, pool: SearchPool): void {
+  #takeLost({ batch, first, isRetry }: PendingBatch, pool: SearchPool): void {
     if (!isRetry) {
-      this.#pending.unshift(this.#submit(batch, pool, true));
+      this.#pending.unshift(this.#submit(batch, pool, { first, isRetry: true }));
       return;
     }
     batch.release();
     this.#answer.cut();
-    this.#page?.countLost(batch);
+    this.#page?.countLost(batch.count - first);
   }
 
   /** Adds the outcome of a batch to the answer. */
-  async #take(batch: Batch, outcome: BatchOutcome): Promise<void> {
+  async #take({ batch, first }: PendingBatch, outcome: BatchOutcome): Promise<void> {
     if (outcome instanceof Error) throw outcome;
     if (batch.isEmpty) return;
     this.#pacing.speedUp();
     this.#page?.makeProgress();
     this.#indexUse?.note(batch, outcome.inIndex);
     await this.#takeFindings(batch, outcome);
-    this.#noteSearched(batch.count);
+    this.#noteSearched(batch.count - first);
   }
 
   async #takeFindings(batch: Batch, found: EncodedFindings): Promise<void> {
@@ -546,10 +564,12 @@ interface JobOptions {
   readonly page: ResultPage | undefined;
   readonly signal: Int32Array;
   readonly indexUse: IndexUse | undefined;
+  /** The index of the first file to search. */
+  readonly first: number;
 }
 
 /** Returns the job of a thread for a batch, which finds at most as much as the answer currently takes. */
-function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: JobOptions): BatchJob {
+function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse, first }: JobOptions): BatchJob {
   const { query, lines, maxFileBytes, maxAnswerBytes } = request;
   return {
     query,
@@ -558,6 +578,7 @@ function batchJobOf(batch: Batch, { request, answer, page, signal, indexUse }: J
     wantsPaths: answer.wantsPaths,
     remainingEntries: answer.wantsContent ? answer.remainingEntries : 0,
     remainingUnits: page === undefined ? maxAnswerBytes : answer.remainingUnits,
+    first,
     after: page?.afterIn(batch),
     wantsOutcomes: page !== undefined,
     signal,
@@ -603,10 +624,12 @@ function placeToResume({
   pending,
   unfinished,
 }: EndedSearch & { readonly page: ResultPage }): Place | undefined {
-  const first = pending
-    .map((one) => (one instanceof PendingBatch ? one.batch : one))
-    .find(({ isEmpty }) => !isEmpty);
-  const { batch, index } = unfinished ?? { batch: first, index: 0 };
+  const [waiting] = pending
+    .map((one) =>
+      one instanceof PendingBatch ? { batch: one.batch, index: one.first } : { batch: one, index: 0 },
+    )
+    .filter(({ batch }) => !batch.isEmpty);
+  const { batch, index } = unfinished ?? waiting ?? { batch: undefined, index: 0 };
   if (batch !== undefined) page.notePassedOver(batch.passedOverBefore(index));
   const file = batch === undefined ? walk.position : batch.walkedPathOf(index);
   return file === undefined ? undefined : laterPlace(file, page.after);

@@ -81,6 +81,7 @@ function searchBatch(
   const outcomes = job.wantsOutcomes ? createOutcomes(files.count) : undefined;
   const open = (file: FileCursor) => openFileBelow(files.descriptors[file.folder]!, file);
   const cursor = new FileCursor({ ...files, bytes: Buffer.from(files.names, "latin1") });
+  while (cursor.index < job.first - 1) cursor.next();
   const known = candidates && knownIn(job, candidates);
   const search = { ...engines, matcher, lines, open, maxFileBytes, isOver, after, outcomes, known };
   searchFiles(cursor, search, sink);

@@ -115,9 +115,9 @@ export class ResultPage {
     this.#tally.searched.files++;
   }
 
-  /** Counts a batch that could not be searched. */
-  countLost({ count }: Batch): void {
-    this.#tally.skipped.unreadable += count;
+  /** Counts files that could not be searched. */
+  countLost(files: number): void {
+    this.#tally.skipped.unreadable += files;
   }
 
   countUnreadableFolder(walked: string): void {

@@ -7,6 +7,7 @@ import type { FindLineBounds } from "../../text/prefilter/line-bounds.ts";
 import {
   countLinesAndMatches,
   countMatchingLines,
+  Effort,
   type LineMatch,
   type LineOptions,
   type LineSearch,
@@ -79,6 +80,8 @@ export interface FileSearch {
   readonly isOver: () => boolean;
   /** Returns whether to stop before the next file. Another call can then continue. */
   readonly isPaused?: () => boolean;
+  /** Maximum steps of the search in a file (`Effort`), which is else left to another search. Default: any. */
+  readonly maxSteps?: number | undefined;
   /** A position in the first file. Matches up to it are left out. */
   readonly after?: Position | undefined;
   /** The files whose contents the index knows, if it was consulted. */
@@ -90,8 +93,11 @@ export interface FileSearch {
   readonly outcomes?: Float64Array | undefined;
 }
 
-/** Searches the files after the cursor, until the sink is full or the search is paused or has to end. */
-export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): void {
+/**
+ * Searches the files after the cursor, until the sink is full or the search is paused or has to end. Returns
+ * whether it left the current file to another search, without a finding.
+ */
+export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingSink): boolean {
   const { matcher, known, outcomes: record } = search;
   const content = new ContentSearch(file, search);
   const wantsMore = () => (sink.wantsPaths || sink.wantsContent) && search.isPaused?.() !== true;
@@ -100,8 +106,9 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
     const isInPath = sink.wantsPaths && isAfter(atPath, after) && matcher.matchesPath(file.path);
     const wantsContent = sink.wantsContent;
     const found = wantsContent ? content.search(sink, after) : nothing;
+    if (content.isExceeded) return true;
     if (record !== undefined) {
-      if (search.isOver()) return;
+      if (search.isOver()) return false;
       record[file.index] = sink.wantsContent ? content.outcome : 0;
     }
     const isMatching = found.count > 0 || found.lines.length > 0;
@@ -109,6 +116,7 @@ export function searchFiles(file: FileCursor, search: FileSearch, sink: FindingS
       if (isWhole(found, sink) && !search.isOver()) known.onWholeResult(file, isMatching, content.outcome);
     if (isInPath || isMatching) sink.add({ index: file.index, isInPath, ...found });
   }
+  return false;
 }
 
 /** Returns whether a sink had room for more matches of a file. */
@@ -161,11 +169,15 @@ class ContentSearch {
   /** The outcome of the last file (`outcomes`). */
   outcome: number = outcomes.gone;
   readonly #lines: Mutable<LineSearch>;
+  readonly #maxSteps: number | undefined;
   readonly #searchFile: () => FileMatches[];
   readonly #outcomeUnread: () => number | undefined;
 
   constructor(file: FileCursor, search: FileSearch) {
-    const { matcher, open, buffer, lineBounds, maxFileBytes, isOver } = search;
+    const { matcher, open, buffer, lineBounds, maxFileBytes, maxSteps } = search;
+    const isOver =
+      maxSteps === undefined ? search.isOver : () => this.#lines.effort!.left-- < 0 || search.isOver();
+    this.#maxSteps = maxSteps;
     const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, maxTextBytes) : maxFileBytes;
     const onBinary = () => this.#setOutcome(outcomes.binary);
     const onLongLine = () => this.#setOutcome(withLongLine(this.outcome));
@@ -225,6 +237,11 @@ class ContentSearch {
     };
   }
 
+  /** Returns whether the search of the last file would take more steps than it may. */
+  get isExceeded(): boolean {
+    return this.#lines.effort?.isExceeded === true;
+  }
+
   /** Searches the current file, leaving out matches up to `after`. */
   search({ remainingEntries, remainingUnits }: FindingSink, after: Position | undefined): FileMatches {
     this.outcome = outcomes.gone;
@@ -234,6 +251,7 @@ class ContentSearch {
       this.outcome = known;
       return nothing;
     }
+    if (this.#maxSteps !== undefined) this.#lines.effort = new Effort(this.#maxSteps);
     this.#lines.maxMatches = remainingEntries;
     this.#lines.maxUnits = remainingUnits;
     this.#lines.after = after;

@@ -31,6 +31,8 @@ export interface BatchJob {
   readonly remainingEntries: number;
   /** The UTF-16 units of match text that the answer still takes. */
   readonly remainingUnits: number;
+  /** The index of the first file to search. Earlier ones were searched already. */
+  readonly first: number;
   /** See `FileSearch.after`. */
   readonly after: Position | undefined;
   /** Whether to return the outcome of each file. */

@@ -12,6 +12,8 @@ const grace = 200;
 /** A batch that a thread is searching. */
 export class PendingBatch {
   readonly batch: Batch;
+  /** The index of the first file that it searches. */
+  readonly first: number;
   /** Whether a thread has been lost while it searched this batch. */
   readonly isRetry: boolean;
   readonly #running: PoolJob<ThreadReply>;
@@ -23,9 +25,10 @@ export class PendingBatch {
   constructor(
     batch: Batch,
     running: PoolJob<ThreadReply>,
-    { isRetry, onSettled }: { isRetry: boolean; onSettled: () => void },
+    { first = 0, isRetry, onSettled }: { first?: number; isRetry: boolean; onSettled: () => void },
   ) {
     this.batch = batch;
+    this.first = first;
     this.isRetry = isRetry;
     this.#running = running;
     const settle = (outcome: BatchOutcome | undefined) => {

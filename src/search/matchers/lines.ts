@@ -5,7 +5,7 @@ import type { FindLineBounds } from "../../text/prefilter/line-bounds.ts";
 import type { MatchVisitor } from "../../text/regex/each-match.ts";
 import { isAfter, type Position } from "../place.ts";
 import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
-import type { LineMatcher } from "./matcher.ts";
+import type { LineMatcher, TextMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
 /** A match, as an answer shows it. */
@@ -89,7 +89,34 @@ export interface LineSearch extends LineOptions {
   readonly onLongLine?: (() => void) | undefined;
   /** Returns whether the search has to end; polled at each candidate. */
   readonly isOver: () => boolean;
+  /** The work that the search may do. Default: any. */
+  readonly effort?: Effort;
   readonly lineBounds: FindLineBounds;
+}
+
+/**
+ * The work of a search in one file. A step takes about 0.4 microseconds: each candidate takes one, as does
+ * each line that is shown, and a match takes more.
+ */
+export class Effort {
+  /** The steps that are left; negative once there were more. */
+  left: number;
+
+  constructor(steps: number) {
+    this.left = steps;
+  }
+
+  get isExceeded(): boolean {
+    return this.left < 0;
+  }
+}
+
+/** The steps of a match: its text, its object, and its size in the answer. */
+const stepsOfMatch = 3;
+
+/** Counts the steps of a match that is shown. */
+export function countMatch({ effort, linesBefore = 0, linesAfter = 0 }: LineSearch): void {
+  if (effort !== undefined) effort.left -= stepsOfMatch + linesBefore + linesAfter;
 }
 
 /** Returns the UTF-16 units of all texts of these matches. */
@@ -165,7 +192,7 @@ export function countLinesAndMatches(
   matcher: LineMatcher,
   search: LineSearch,
 ): MatchCounts {
-  const found = new LineAndMatchCounter(text, matcher);
+  const found = new LineAndMatchCounter({ text, length, matcher, search });
   return visitLines({ text, length, matcher, search }, found) && !search.isOver() ? found : none;
 }
 
@@ -290,7 +317,7 @@ class MatchCollector implements MatchSink {
       const text = isCut ? this.#excerpt({ ...line, at: start + from }) : whole;
       if (isAfter(place, this.#search.after))
         this.#push(matchOf({ ...place, end_column: to + 1, text }, context));
-      return !this.isFull;
+      return !this.isFull && !this.#search.isOver();
     });
   }
 
@@ -302,6 +329,7 @@ class MatchCollector implements MatchSink {
   }
 
   #push(match: LineMatch): void {
+    countMatch(this.#search);
     this.#units += unitsOf(match);
     this.matches.push(match);
   }
@@ -355,7 +383,8 @@ class MatchCounter implements MatchSink {
   add({ start, cut }: MatchedLine): void {
     const { text, matcher, search } = this.#searched;
     const left = search.maxMatches - this.count;
-    this.count += search.every && left > 1 ? Math.min(left, matcher.countEach(text, start, cut)) : 1;
+    if (!search.every || left <= 1) this.count++;
+    else this.count += Math.min(left, countMatchesIn(text, { start, end: cut, matcher, search }));
   }
 }
 
@@ -363,16 +392,31 @@ class LineAndMatchCounter implements MatchSink, MatchCounts {
   readonly isFull = false;
   lines = 0;
   matches = 0;
-  readonly #text: Buffer;
-  readonly #matcher: LineMatcher;
+  readonly #searched: SearchedText;
 
-  constructor(text: Buffer, matcher: LineMatcher) {
-    this.#text = text;
-    this.#matcher = matcher;
+  constructor(searched: SearchedText) {
+    this.#searched = searched;
   }
 
   add({ start, cut }: MatchedLine): void {
+    const { text, matcher, search } = this.#searched;
     this.lines++;
-    this.matches += this.#matcher.countEach(this.#text, start, cut);
+    this.matches += countMatchesIn(text, { start, end: cut, matcher, search });
   }
+}
+
+interface CountedPart {
+  readonly start: number;
+  readonly end: number;
+  readonly matcher: LineMatcher | TextMatcher;
+  readonly search: LineSearch;
+}
+
+/** Counts the matches in a part of a text, unless that takes more steps than are left. */
+export function countMatchesIn(text: Buffer, { start, end, matcher, search }: CountedPart): number {
+  const { effort } = search;
+  if (effort === undefined) return matcher.countEach(text, { start, end, limit: Number.POSITIVE_INFINITY });
+  const count = matcher.countEach(text, { start, end, limit: Math.max(0, effort.left) + 1 });
+  effort.left -= count;
+  return count;
 }

@@ -22,8 +22,8 @@ interface Matcher {
    * overlap. Offsets are relative to `start`. The text holds no NUL byte.
    */
   visitEach(text: Buffer, span: LineSpan, visit: MatchVisitor): void;
-  /** Returns the number of these matches. */
-  countEach(text: Buffer, start: number, end: number): number;
+  /** Returns the number of these matches, or any number from `limit` on if there are more. */
+  countEach(text: Buffer, span: LineSpan): number;
 }
 
 /** Matches a text line by line. */
@@ -99,10 +99,11 @@ export class LiteralMatcher implements LineMatcher {
     }
   }
 
-  countEach(text: Buffer, start: number, end: number): number {
+  countEach(text: Buffer, { start, end, limit }: LineSpan): number {
     const [part, { length }] = [text.subarray(start, end), this.#bytes];
+    let at = part.indexOf(this.#bytes);
     let count = 0;
-    for (let at = part.indexOf(this.#bytes); at >= 0; at = part.indexOf(this.#bytes, at + length)) count++;
+    for (; at >= 0 && count < limit; at = part.indexOf(this.#bytes, at + length)) count++;
     return count;
   }
 }
@@ -168,7 +169,7 @@ class PatternMatcher {
     else visitDecoded(regex, text, span, visit);
   }
 
-  countEach(text: Buffer, start: number, end: number): number {
+  countEach(text: Buffer, { start, end }: LineSpan): number {
     const { regex, ascii = regex } = this.#plan;
     if (this.ascii.isAsciiIn(text, start, end)) return ascii.countEach(text, start, end);
     const shown = decoded(text.subarray(start, end));

@@ -4,7 +4,7 @@ import { isAfter } from "../place.ts";
 import type { AnchoredSearch } from "./anchored-search.ts";
 import { linesOfMatches } from "./candidate-lines.ts";
 import { excerptOfLines, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
-import { type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts";
+import { countMatch, countMatchesIn, type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts";
 import type { TextMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
@@ -160,7 +160,7 @@ class SpanVisit {
     const { text, matcher, search } = this.#searched;
     const sink = this.#sink;
     if (sink.takesCounts && !matcher.matchesEmpty) {
-      const count = matcher.countEach(text, start, end);
+      const count = countMatchesIn(text, { start, end, matcher, search });
       const visited = Math.min(this.#visited, count);
       this.#visited -= visited;
       sink.addCount(count - visited);
@@ -198,6 +198,7 @@ class SpanVisit {
     // Nearly all matches come here, and spreads would take longer than the rest.
     const span: Span = { start, end, line, lineStart, endLine: line, endLineStart: lineStart, next };
     moveToLastLine(text, span);
+    if (search.effort !== undefined) search.effort.left -= span.endLine - line;
     this.#covered = span.next;
     this.#sink.add(span);
     return this.#sink.remaining > 0 && !search.isOver();
@@ -226,6 +227,7 @@ class SpanCollector implements SpanSink {
   add(span: Span): void {
     if (!isAfter(placeOf(span), this.#search.after)) return;
     const match = matchOf(this.#shown, span);
+    countMatch(this.#search);
     this.#units += unitsOf(match);
     this.matches.push(match);
   }
