@@ -14,7 +14,7 @@ import { maxTokens } from "../../base/schema/message-size.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
-import { notParsed, notUtf8, readMessage } from "./messages.ts";
+import { badBatch, maxOfBatch, notParsed, notUtf8, readMessage } from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
 import { LateJson } from "./sdk-gaps/late-json.ts";
 import { createMcpServer } from "./server.ts";
@@ -124,7 +124,8 @@ async function parseBody(bytes: Buffer): Promise<Body> {
   } catch (error) {
     return { status: 400, refusal: notParsed(bytes, error) };
   }
-  // The SDK accepts or refuses a batch.
+  if (Array.isArray(value) && value.length > maxOfBatch) return { status: 400, refusal: badBatch };
+  // The SDK accepts or refuses any other batch.
   if (Array.isArray(value)) return { message: value.map(readLeniently) };
   const reading = readMessage(value);
   return "message" in reading ? reading : { status: 400, refusal: reading.refusal };

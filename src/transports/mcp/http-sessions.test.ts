@@ -191,3 +191,13 @@ test("a batch with two equal ids is refused as a whole", async () => {
   expect(JSON.parse(refused.text)).toMatchObject({ id: null, error: { code: -32_600 } });
   expect(calls).toEqual([]);
 });
+
+test("a batch of more than 100 messages is refused before any of them is read", async () => {
+  const { url } = await serveHttp();
+  const session = await beginSession(url);
+  const unread = Array.from({ length: 101 }, () => "1");
+  const refused = await post(url, { body: batchOf(...unread), headers: session });
+  expect(refused.status).toBe(400);
+  const message = "A batch has at least one message and at most 100; send them one by one.";
+  expect(JSON.parse(refused.text)).toEqual({ jsonrpc: "2.0", id: null, error: { code: -32_600, message } });
+});

@@ -77,16 +77,22 @@ const idFirst =
   /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[\w./-]*"\s*,\s*)*"id"\s*:\s*(-?\d{1,15}|"[\w-]{1,64}")\s*,/;
 const idLast = /,\s*"id"\s*:\s*(-?\d{1,15}|"[\w-]{1,64}")\s*\}\s*$/;
 
-/** Returns the answer to a batch that is empty or too large. */
-export const badBatch = (most: number): RefusedMessage =>
-  refusal(
-    null,
-    INVALID_REQUEST,
-    `A batch has at least one message and at most ${most}; send them one by one.`,
-  );
+/** Maximum messages of a batch. The SDK has the limit too, over HTTP, and checks it late. */
+export const maxOfBatch = 100;
 
-/** Maximum characters of an id in a sentence. */
-const maxIdLength = 64;
+/** The answer to a batch that is empty or too large. */
+export const badBatch: RefusedMessage = refusal(
+  null,
+  INVALID_REQUEST,
+  `A batch has at least one message and at most ${maxOfBatch}; send them one by one.`,
+);
+
+/** Maximum characters of a value in a sentence. */
+const maxQuoted = 64;
+
+/** Quotes the beginning of a value of a client, which may have megabytes, for a sentence. */
+export const quoteBriefly = (text: string): string =>
+  quoteVisibly(text.length <= maxQuoted ? text : `${text.slice(0, maxQuoted)}…`);
 
 /**
  * Returns the answer to a request with the id of another one that is still under way, or to its batch. Both
@@ -94,7 +100,7 @@ const maxIdLength = 64;
  */
 export function repeatedId(id: RequestId, isInBatch = false): RefusedMessage {
   const what = isInBatch ? "nothing of this batch was" : "this one was not";
-  const shown = typeof id === "number" ? id : quoteVisibly(id.slice(0, maxIdLength));
+  const shown = typeof id === "number" ? id : quoteBriefly(id);
   return refusal(
     isInBatch ? null : id,
     INVALID_REQUEST,

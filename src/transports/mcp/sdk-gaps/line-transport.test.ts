@@ -200,6 +200,38 @@ describe("a large line", () => {
   });
 });
 
+describe("very many small lines in one piece", () => {
+  const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+  const count = 20_000;
+
+  test("are passed on in several turns, before later ones", async () => {
+    const { input, messages } = await open();
+    const ids = Array.from({ length: count }, (_, id) => id);
+    input.write(ids.map(ping).join(""));
+    input.write(ping(count));
+    let turns = 0;
+    for (; messages.length <= count; turns++) await turn();
+    expect(messages.map((message) => (message as { id: number }).id)).toEqual([...ids, count]);
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test("are refused in several turns, and blank ones are passed over", async () => {
+    const { input, messages, sent, drain } = await open(64 * 1024 * 1024);
+    input.write("1\n".repeat(count));
+    input.write(`${" ".repeat(2 * minSliced)}\n${"\n".repeat(count)}${ping(1)}`);
+    let [turns, refused] = [0, 0];
+    for (; messages.length === 0; turns++) {
+      await turn();
+      for (const text of sent.splice(0)) {
+        refused += text.split("\n").length - 1;
+        drain();
+      }
+    }
+    expect(refused).toBe(count);
+    expect(turns).toBeGreaterThan(3);
+  });
+});
+
 test("closes when the output breaks, and sends no more", async () => {
   const { output, transport } = await open();
   output.destroy(new Error("EPIPE"));

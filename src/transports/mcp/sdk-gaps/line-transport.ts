@@ -9,12 +9,18 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
-import { createTimeSlice, runInSlices, type Steps } from "../../../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  runInSlices,
+  type Steps,
+  type TimeSlice,
+} from "../../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../../base/schema/message-size.ts";
 import { jsonPartsOf } from "../../../text/sizes/json-parts.ts";
 import type { Leases } from "../leases.ts";
 import {
   badBatch,
+  maxOfBatch,
   notJson,
   notParsed,
   notUtf8,
@@ -31,8 +37,8 @@ import { maxMessageBytes } from "../transport.ts";
  */
 const maxUnsent = 96 * 1024 * 1024;
 
-/** The limit of the SDK over HTTP. */
-const maxOfBatch = 100;
+/** The lines between two checks of the clock. Each takes up to 60 microseconds if it is short. */
+const linesPerClockCheck = 32;
 
 /**
  * The transport of MCP over stdio (MCP 2025-11-25, basic/transports). The SDK's own drops lines that are not
@@ -51,8 +57,10 @@ export class LineTransport implements Transport {
   #resolveClosed: () => void = () => {};
   #isClosed = false;
   #isPaused = false;
-  /** Resolves when all lines read so far have been passed on. Only set if one of them may be large. */
-  #passing: Promise<void> | undefined;
+  /** Whether lines wait to be passed on, in a later slice or after a large one. */
+  #isPassing = false;
+  /** Resolves when all lines read so far have been passed on. */
+  #passing: Promise<void> = Promise.resolve();
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
@@ -154,7 +162,7 @@ export class LineTransport implements Transport {
   }
 
   #resume(): void {
-    const isBusy = this.#unsent > maxUnsent || this.#passing !== undefined;
+    const isBusy = this.#unsent > maxUnsent || this.#isPassing;
     if (!isBusy && !this.#isPaused) this.#input.resume();
   }
 
@@ -165,24 +173,36 @@ export class LineTransport implements Transport {
 
   #receive(lines: Buffer): void {
     if (lines.at(-1) !== 0x0a) void this.#refuse([tooLarge(lines, maxMessageBytes)]);
-    else if (lines.length >= minSliced) {
-      this.#input.pause();
-      this.#passing = this.#receiveLarge(lines);
-    } else this.#pass([...linesOf(lines)].map(parseLine));
+    else this.#passing = this.#pass(lines);
   }
 
-  async #receiveLarge(lines: Buffer): Promise<void> {
-    for (const line of linesOf(lines))
-      this.#pass([line.length >= minSliced ? await parseLargeLine(line) : parseLine(line)]);
-    this.#passing = undefined;
+  /** Passes messages on, and refuses malformed ones, in slices. Reads no further lines between two slices. */
+  async #pass(lines: Buffer): Promise<void> {
+    const slice = createTimeSlice();
+    let refusals: RefusedMessage[] = [];
+    const refuse = () => {
+      if (refusals.length > 0) void this.#refuse(refusals);
+      refusals = [];
+    };
+    let count = 0;
+    for (const line of linesOf(lines)) {
+      const isLarge = line.length >= minSliced;
+      if (isLarge || (++count % linesPerClockCheck === 0 && slice.isDue)) {
+        refuse();
+        this.#isPassing = true;
+        this.#input.pause();
+        await slice.yieldIfDue();
+      }
+      if (isLarge ? await isLargeBlank(line, slice) : isBlank(line)) continue;
+      const values = isLarge ? await parseLargeLine(line) : parseLine(line);
+      if (Array.isArray(values)) refusals.push(...this.#passValues(values));
+      else refusals.push(values);
+    }
+    refuse();
+    if (!this.#isPassing) return;
+    this.#isPassing = false;
     // Otherwise, the end of the next write resumes it.
     if (this.#unsent === 0) this.#resume();
-  }
-
-  /** Passes the messages of some lines on, and refuses malformed ones. */
-  #pass(lines: readonly (unknown[] | RefusedMessage)[]): void {
-    const refusals = lines.flatMap((values) => (Array.isArray(values) ? this.#passValues(values) : [values]));
-    if (refusals.length > 0) void this.#refuse(refusals);
   }
 
   /** Passes messages on, and returns the answers to malformed ones. */
@@ -241,12 +261,11 @@ function* encode(message: JSONRPCMessage): Steps<Buffer> {
   return Buffer.concat([...encoded, Buffer.from("\n")]);
 }
 
-/** Yields the lines that are not blank. */
+/** Yields the lines, without their line feeds. */
 function* linesOf(lines: Buffer): Generator<Buffer> {
   for (let start = 0; start < lines.length; ) {
     const end = lines.indexOf(0x0a, start);
-    const line = lines.subarray(start, end);
-    if (!isBlank(line)) yield line;
+    yield lines.subarray(start, end);
     start = end + 1;
   }
 }
@@ -254,6 +273,18 @@ function* linesOf(lines: Buffer): Generator<Buffer> {
 /** Returns whether a line has only white space, which includes that of JSON. */
 const isBlank = (line: Buffer): boolean =>
   line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d));
+
+/** Like `isBlank`, in time slices. */
+async function isLargeBlank(line: Buffer, slice: TimeSlice): Promise<boolean> {
+  for (let at = 0; at < line.length; at += blankBytes) {
+    if (!isBlank(line.subarray(at, at + blankBytes))) return false;
+    await slice.yieldIfDue();
+  }
+  return true;
+}
+
+/** The bytes of a step that checks a line for white space. */
+const blankBytes = 64 * 1024;
 
 /** Returns the messages in a line, or the answer to it. */
 function parseLine(line: Buffer): unknown[] | RefusedMessage {
@@ -271,5 +302,5 @@ const parseLargeLine = (line: Buffer): Promise<unknown[] | RefusedMessage> =>
 
 function messagesIn(value: unknown): unknown[] | RefusedMessage {
   if (!Array.isArray(value)) return [value];
-  return value.length > 0 && value.length <= maxOfBatch ? value : badBatch(maxOfBatch);
+  return value.length > 0 && value.length <= maxOfBatch ? value : badBatch;
 }
