@@ -62,6 +62,17 @@ describe("a part of an output", () => {
     expect(selectOutput(log, { maxBytes: 100 })).toMatchObject({ text: `${"y".repeat(100)}…\n`, from: 3 });
   });
 
+  test("is decoded as a whole, however many lines it has", () => {
+    const log = logOf("\u00e9\n".repeat(100_000));
+    const decoding = spyOn(TextDecoder.prototype, "decode");
+    const parts = [{}, { tailLines: 90_000 }, { since: 2 }].map((selection) =>
+      selectOutput(log, { maxBytes: 1024 * 1024, ...selection }),
+    );
+    expect(decoding.mock.calls.length).toBeLessThanOrEqual(2 * parts.length);
+    decoding.mockRestore();
+    expect(parts.map(({ text }) => text.length)).toEqual([200_000, 180_000, 199_998]);
+  });
+
   test("the pages together are the whole", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "\n", "b", "\n"), maxLength: 300 });
     fc.assert(

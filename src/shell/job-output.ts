@@ -54,8 +54,8 @@ export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: Out
   const from = isForward ? first : tailOf(log, { first, tailLines, maxBytes });
   const to = isForward ? endOfPage(log, first, maxBytes) : log.end;
   const unfinished = to === log.end ? log.unfinished() : Buffer.alloc(0);
-  const text = [...linesOf(log, from, to)].map(({ bytes }) => `${start(bytes, maxBytes)}\n`).join("");
-  return { text: text + end(unfinished, maxBytes), ...numbersOf(log, from, to) };
+  const text = start(log.read(from, to), maxBytes) + end(unfinished, maxBytes);
+  return { text, ...numbersOf(log, from, to) };
 }
 
 const numbersOf = (log: OutputLog, from: number, to: number) => ({
@@ -65,8 +65,9 @@ const numbersOf = (log: OutputLog, from: number, to: number) => ({
   end: log.lineAt(log.end),
 });
 
-const start = (line: Buffer, maxBytes: number): string =>
-  line.length <= maxBytes ? decode(line) : `${decode(line.subarray(0, maxBytes))}…`;
+/** Returns whole lines that fit. Only a line by itself may have more bytes before its end, and is cut. */
+const start = (lines: Buffer, maxBytes: number): string =>
+  lines.length <= maxBytes + 1 ? decode(lines) : `${decode(lines.subarray(0, maxBytes))}…\n`;
 
 /** Returns the newest part of an unfinished line, such as the current state of a progress bar. */
 function end(line: Buffer, maxBytes: number): string {
@@ -85,13 +86,20 @@ function tailOf(
   const bytes = log.read(earliest, log.end);
   let at = bytes.length;
   for (let lines = 0; lines < most && at > 0; lines++) {
-    const before = at < 2 ? 0 : bytes.lastIndexOf(newline, at - 2) + 1;
+    const before = lineStart(bytes, at);
     // A line that begins before these bytes is not shown in part.
     if (before === 0 && earliest > first) break;
     if (bytes.length - before > maxBytes && lines + unfinished > 0) break;
     at = before;
   }
   return earliest + at;
+}
+
+/** Returns the start of the line that ends at `end`. In short lines `lastIndexOf` would take longer. */
+function lineStart(bytes: Buffer, end: number): number {
+  let at = end - 1;
+  while (at > 0 && bytes[at - 1] !== newline) at--;
+  return at;
 }
 
 /** Maximum bytes of a line in a log. */
