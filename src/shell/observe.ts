@@ -243,9 +243,9 @@ async function sandboxNotesOf(
   const hidden = withoutNames(await hiddenNames(), new Set(exposed.map(({ name }) => name)));
   const nameOf = (path: string) => nameIn(at, path);
   const guarded = { written, hidden, kept: keptNames(), keptBy, removalOf, nestedRoots, nameOf };
-  const steps = sandboxNotes(output, confined, guarded);
-  const notes = await runInSlices(steps, createTimeSlice());
-  const named = confined.holdsFiles ? hiddenInArguments(argv, hidden, nameOf) : [];
+  const slice = createTimeSlice();
+  const notes = await runInSlices(sandboxNotes(output, confined, guarded), slice);
+  const named = confined.holdsFiles ? await runInSlices(hiddenInArguments(argv, hidden, nameOf), slice) : [];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
 }
 

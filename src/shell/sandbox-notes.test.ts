@@ -19,6 +19,8 @@ const started = "on 127.0.0.1 and ::1 only servers that commands have started ar
 
 const index = (paths: readonly string[]) => runAtOnce(indexHidden(paths));
 
+const inArguments = (...args: Parameters<typeof hiddenInArguments>) => runAtOnce(hiddenInArguments(...args));
+
 interface Guarded extends Omit<GuardedNames, "hidden" | "written"> {
   readonly hidden?: readonly string[];
 }
@@ -187,7 +189,7 @@ test("a rename out of a folder that is a mount is explained, if there are mounts
 });
 
 test("a hidden file that the command line names is named", () => {
-  const noted = (...argv: string[]) => hiddenInArguments(argv, index([".env", "config/key.pem"]));
+  const noted = (...argv: string[]) => inArguments(argv, index([".env", "config/key.pem"]));
   expect(noted("cat", ".env")).toEqual([".env is hidden: commands do not find its content there"]);
   expect(noted("bash", "-c", "cat <./.env | wc; cat config/key.pem")).toEqual([
     ".env is hidden: commands do not find its content there",
@@ -199,7 +201,7 @@ test("a hidden file that the command line names is named", () => {
 test("the hidden files are named that a search of their folder passes by", () => {
   const hidden = [".env", "config/key.pem", "/etc/shadow"];
   const noted = (...argv: string[]) =>
-    hiddenInArguments(argv, index(hidden)).map((note) => note.slice(0, note.indexOf(" is hidden")));
+    inArguments(argv, index(hidden)).map((note) => note.slice(0, note.indexOf(" is hidden")));
   const inFolder = [".env", "config/key.pem"];
   for (const argv of [
     ["grep", "-rn", "X", "."],
@@ -219,7 +221,7 @@ test("the hidden files are named that a search of their folder passes by", () =>
 
 test("the hidden files are named that a copy or an archive of their folder has as blank lines", () => {
   const noted = (...argv: string[]) =>
-    hiddenInArguments(argv, index([".env", "config/key.pem"])).map((note) => note.split(" ")[0]!);
+    inArguments(argv, index([".env", "config/key.pem"])).map((note) => note.split(" ")[0]!);
   for (const argv of [
     ["tar", "cf", "t.tar", "config"],
     ["tar", "--create", "--file=t.tar", "./config/"],
@@ -292,13 +294,35 @@ test("one line of an output is one step", () => {
   expect([...steps].length).toBeGreaterThanOrEqual(99);
 });
 
+test("only words that may be hidden get their names in the folder of the command, some words in each step", () => {
+  const words = Array.from({ length: 10_000 }, (_, number) => `w${number}`);
+  const named: string[] = [];
+  const nameOf = (word: string) => {
+    named.push(word);
+    return `sub/${word}`;
+  };
+  const steps = hiddenInArguments(["cat", words.join(" "), "a/.env", "sub/x"], index(["sub/a/.env"]), nameOf);
+  let count = 0;
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) {
+      expect(value).toEqual(["sub/a/.env is hidden: commands do not find its content there"]);
+      break;
+    }
+    count++;
+  }
+  expect(named).toEqual(["a/.env"]);
+  expect(count).toBeGreaterThan(10);
+  expect([...hiddenInArguments(["cat", words.join(" ")], index([]))]).toEqual([]);
+});
+
 test("three hidden files of a command line are named, and a note says that there are more", () => {
   const paths = Array.from({ length: 5 }, (_, number) => `many/k${number}.secret`);
   const say = (path: string) => `${path} is hidden: commands do not find its content there`;
-  expect(hiddenInArguments(["cat", ...paths.slice(0, 3)], index(paths))).toEqual(paths.slice(0, 3).map(say));
+  expect(inArguments(["cat", ...paths.slice(0, 3)], index(paths))).toEqual(paths.slice(0, 3).map(say));
   const all = [...paths.slice(0, 3).map(say), "more files there are hidden like these"];
-  expect(hiddenInArguments(["cat", ...paths], index(paths))).toEqual(all);
-  expect(hiddenInArguments(["grep", "-r", "x", "many"], index(paths))).toEqual(all);
+  expect(inArguments(["cat", ...paths], index(paths))).toEqual(all);
+  expect(inArguments(["grep", "-r", "x", "many"], index(paths))).toEqual(all);
 });
 
 test("eight notes on an output are shown, and the others counted", () => {

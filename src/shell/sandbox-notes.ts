@@ -196,26 +196,52 @@ function readBy([program = "", ...words]: readonly string[]): string[] {
   return folders.length === 0 ? ["."] : folders.map(plainly);
 }
 
+const wordsOf = (text: string): string[] => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
+
 const plainly = (word: string): string => word.replace(/^\.\/(?=.)|(?<=.)\/$/g, "");
+
+/** The words, or commands, of a command line that one step reads. */
+const wordsPerStep = 512;
 
 /**
  * Returns notes for hidden files that a command line names, or that are in folders it reads. A command of
  * root reads blank lines from them, without an error. `nameOf` returns the name of a path in the folder of
  * the command.
  */
-export function hiddenInArguments(
+export function* hiddenInArguments(
   argv: readonly string[],
   hidden: HiddenNames,
   nameOf: (path: string) => string = (path) => path,
-): string[] {
-  const split = (text: string) => text.split(/[\s'"`()<>|;&=]+/).filter((word) => word !== "");
-  const words = new Set(argv.flatMap(split).map(plainly));
-  const lines = argv.slice(1).flatMap((word) => word.split(operators).map(split));
-  const folders = new Set([argv, ...lines].flatMap(readBy));
-  const named = [...words].map(nameOf).filter(hidden.has);
-  const found = new Set([...named, ...[...folders].map(nameOf).flatMap(hidden.below)]);
+): Steps<string[]> {
+  if (hidden.depth === 0) return [];
+  const found = new Set<string>();
+  let steps = 0;
+  for (const arg of argv) {
+    for (const word of wordsOf(arg)) {
+      const path = plainly(word);
+      const name = mayBeHidden(path, hidden) ? nameOf(path) : path;
+      if (hidden.has(name)) found.add(name);
+      if (++steps % wordsPerStep === 0) yield;
+    }
+  }
+  for (const command of commandsIn(argv)) {
+    for (const path of readBy(command).map(nameOf).flatMap(hidden.below)) found.add(path);
+    if (++steps % wordsPerStep === 0) yield;
+  }
   const notes = firstOf([...found]).map(sayHidden);
   return found.size > maxNamed ? [...notes, "more files there are hidden like these"] : notes;
+}
+
+/** Yields a command line, and the commands in each of its arguments, as a shell reads them. */
+function* commandsIn(argv: readonly string[]): Generator<readonly string[]> {
+  yield argv;
+  for (const arg of argv.slice(1)) for (const line of arg.split(operators)) yield wordsOf(line);
+}
+
+/** Returns whether a word may name a hidden file below the served folder. Resolving it takes much longer. */
+function mayBeHidden(word: string, hidden: HiddenNames): boolean {
+  const last = word.slice(word.lastIndexOf("/") + 1);
+  return ["", ".", ".."].includes(last) || hidden.named(last).length > 0;
 }
 
 const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;
