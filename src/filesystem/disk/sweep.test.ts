@@ -52,6 +52,15 @@ describe.each(backends)("%s", (backend) => {
     expect(countDescriptorsBelow(bench.root)).toBe(before);
   });
 
+  test("a listing removes some of very many files, and the next one the next", () => {
+    const names = Array.from({ length: 100 }, leftBehind);
+    using bench = new FilesFixture(backend, Object.fromEntries(names.map((name) => [name, ""])));
+    using folder = bench.jailed.admitFolder(".");
+    const scope = { mutations: new Mutations(), requester: undefined };
+    const sweep = () => sweepFolder(scope, { folder, entries: runAtOnce(readEntries(folder)) });
+    expect([sweep(), sweep(), sweep()]).toEqual([64, 36, 0]);
+  });
+
   test("what nobody can be asked about goes when it is older than any call", () => {
     using bench = new FilesFixture(backend, { [elsewhere()]: "" });
     using folder = bench.jailed.admitFolder(".");

@@ -28,15 +28,20 @@ interface Swept {
   readonly isAbandoned?: Disk["isAbandoned"];
 }
 
+/** Maximum files that are judged, and removed, in one step. Each takes up to 60 microseconds. */
+const maxAtOnce = 64;
+
 /**
- * Removes those of `entries` that are temporary files and no longer in use. It leaves folders, which may have
- * many entries. Returns the number of removed files. Never throws.
+ * Removes those of the first `entries` that are temporary files and no longer in use. A later listing removes
+ * the next ones, and the next start removes all. It leaves folders, which may have many entries. Returns the
+ * number of removed files. Never throws.
  */
 export function sweepFolder(scope: MutationScope, swept: Swept): number {
   const { folder, entries } = swept;
-  return entries.filter(
-    (entry) => entry.kind !== "dir" && isLeftOver(swept, entry) && isRemoved(scope, folder, entry),
-  ).length;
+  return entries
+    .slice(0, maxAtOnce)
+    .filter((entry) => entry.kind !== "dir" && isLeftOver(swept, entry) && isRemoved(scope, folder, entry))
+    .length;
 }
 
 /** Like `sweepFolder`, but with temporary folders, and everything in them. */
