@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import type { ReportedChange } from "../../calls/contract/tree-changes.ts";
+import { maxAddress } from "./resource-uris.ts";
 import { maxSubscriptions, ResourceWatch } from "./resource-watch.ts";
 
 let watch: ResourceWatch | undefined;
@@ -128,6 +129,18 @@ test("bounds the subscriptions, also by the length of their addresses", async ()
   expect(watch.subscribe(`${long}2`)).rejects.toThrow("at most 1000 subscriptions");
   watch.unsubscribe(`${long}1`);
   await watch.subscribe(`${long}2`);
+});
+
+test("watches a path whatever empty names its address has, and refuses an address that is too long", async () => {
+  const fixture = new Fixture();
+  const same = ["coder:///./a//b/.", "coder:///a/././b/", "coder:///.//a/b"];
+  for (const uri of same) await fixture.watch.subscribe(uri);
+  fixture.change("a/b");
+  expect(await fixture.until(same.length)).toEqual(same);
+  for (const path of ["", ".", "./", "/a", "a/..", "../a", "a/../b"])
+    expect(fixture.watch.subscribe(`coder:///${path}`)).rejects.toThrow("cannot be subscribed to");
+  const long = `coder:///${"x".repeat(maxAddress)}`;
+  expect(fixture.watch.subscribe(long)).rejects.toThrow(`of a file has at most ${maxAddress}`);
 });
 
 test("a subscription that cannot begin takes no room, and the end leaves no reader behind", async () => {

@@ -2,7 +2,8 @@
 import { setTimeout } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { ReportedChange, TreeChanges } from "../../calls/contract/tree-changes.ts";
-import { pathOf } from "./resource-uris.ts";
+import { quoteBriefly } from "./messages.ts";
+import { maxAddress, pathOf } from "./resource-uris.ts";
 
 /** The destination of a session's notifications. */
 export interface NotificationSink {
@@ -16,7 +17,7 @@ export interface NotificationSink {
 }
 
 /** Maximum subscriptions of a session, and maximum characters of their addresses. */
-export const maxSubscriptions = { count: 1000, characters: 1024 * 1024 } as const;
+export const maxSubscriptions = { count: 1000, characters: maxAddress } as const;
 
 /** Minimum milliseconds of gathering changes, and milliseconds from one sending to the next. */
 const gathering = { least: 50, every: 1000 } as const;
@@ -79,7 +80,9 @@ export class ResourceWatch {
     if (known !== undefined) return known.begun;
     const { count, characters } = maxSubscriptions;
     if (this.#subscriptions.size === count || this.#characters + uri.length > characters)
-      throw invalid(`A session has at most ${count} subscriptions; end one with resources/unsubscribe.`);
+      throw invalid(
+        `A session has at most ${count} subscriptions, whose addresses have at most ${characters} characters together; end one with resources/unsubscribe.`,
+      );
     const subscription = { path, from: Number.POSITIVE_INFINITY, begun: Promise.resolve() };
     this.#subscriptions.set(uri, subscription);
     this.#addresses.set(path, new Set(this.#addresses.get(path)).add(uri));
@@ -206,12 +209,18 @@ export class ResourceWatch {
  */
 function watchedPath(uri: string): string {
   const path = pathOf(uri);
-  const names = path.split("/").filter((name) => name !== "" && name !== ".");
-  if (path.startsWith("/") || names.length === 0 || names.includes(".."))
+  const plain = withoutEmptyNames(path);
+  if (path.startsWith("/") || plain === "" || /(?:^|\/)\.\.(?:\/|$)/.test(plain))
     throw invalid(
-      `The address ${JSON.stringify(uri)} cannot be subscribed to; send that of a file by its path from the base, without "..".`,
+      `The address ${quoteBriefly(uri)} cannot be subscribed to; send that of a file by its path from the base, without "..".`,
     );
-  return names.join("/");
+  return plain;
+}
+
+/** Returns a path without its names "" and ".". An array of all its names would take ten times as long. */
+function withoutEmptyNames(path: string): string {
+  const joined = path.replace(/\/(?:\.?\/)+/g, "/");
+  return joined.replace(/^\.?\//, "").replace(/\/\.?$|^\.$/, "");
 }
 
 const invalid = (sentence: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);

@@ -16,6 +16,7 @@ import { isAbsence } from "../../coder/error-codes.ts";
 import { listFolder } from "../../coder/list-folder.ts";
 import type { ReadAnswer } from "../../coder/read-file/answer.ts";
 import { readFile } from "../../coder/read-file.ts";
+import { quoteBriefly } from "./messages.ts";
 import { pathOf, uriOf, uriTemplate } from "./resource-uris.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
 import { appUri, readApp } from "./review-app.ts";
@@ -71,7 +72,8 @@ async function listResources(
   options: CallOptions,
 ): Promise<ListResourcesResult> {
   const page = Number(cursor ?? 1);
-  if (!Number.isSafeInteger(page) || page < 1) throw invalid(`There is no page ${JSON.stringify(cursor)}.`);
+  if (!Number.isSafeInteger(page) || page < 1)
+    throw invalid(`There is no page ${quoteBriefly(String(cursor))}.`);
   const { entries, has_more: hasMore } = await list(host, { page }, options);
   return {
     resources: entries

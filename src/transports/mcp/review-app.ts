@@ -13,6 +13,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
 import { calledByPage } from "../../review/called-by-page.ts";
+import { quoteBriefly } from "./messages.ts";
 import type { CallOptions, ToolHost } from "./tool-host.ts";
 import { toolName } from "./tools.ts";
 
@@ -66,7 +67,7 @@ export async function callForApp(
   if (definition === undefined)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `The page cannot call ${JSON.stringify(id)}. Send one of ${calledByPage.join(", ")} in \`function\`.`,
+      `The page cannot call ${typeof id === "string" ? quoteBriefly(id) : `a value of the type ${typeof id}`}. Send one of ${calledByPage.join(", ")} in \`function\`.`,
     );
   const outcome = await host.call(definition, payload, options);
   return {

@@ -14,6 +14,7 @@ import type { FunctionDefinition } from "../../calls/contract/definition.ts";
 import type { TraceParent } from "../../calls/contract/origin.ts";
 import { currentExchange } from "./current-exchange.ts";
 import type { Leases } from "./leases.ts";
+import { quoteBriefly } from "./messages.ts";
 import { reportProgress } from "./progress.ts";
 import { promptUserOver } from "./prompt-user.ts";
 import type { ResourceWatch } from "./resource-watch.ts";
@@ -184,6 +185,6 @@ async function callTool(host: ToolHost, { definition, payload, context, options,
 function unknownTool(name: string, names: readonly string[]): ProtocolError {
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `There is no tool ${JSON.stringify(name)}; the tools are ${names.join(", ")}.`,
+    `There is no tool ${quoteBriefly(name)}; the tools are ${names.join(", ")}.`,
   );
 }

@@ -1,5 +1,6 @@
 /** Requests for notifications in revision 2026-07-28, `subscriptions/listen`. */
 import { isJSONRPCRequest, type JSONRPCRequest, type SubscriptionFilter } from "@modelcontextprotocol/server";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { maxSubscriptions, type ResourceWatch } from "./resource-watch.ts";
 
 /** Maximum concurrent requests: of all clients over HTTP, of the only one on stdio. */
@@ -20,7 +21,11 @@ export async function beginListen(watch: ResourceWatch, request: JSONRPCRequest)
   // The SDK refuses malformed addresses.
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === "string")) return request;
   const begun: string[] = [];
-  for (const uri of uris.slice(0, maxSubscriptions.count)) if (await begins(watch, uri)) begun.push(uri);
+  const slice = createTimeSlice();
+  for (const uri of uris.slice(0, maxSubscriptions.count)) {
+    if (await begins(watch, uri)) begun.push(uri);
+    await slice.yieldIfDue();
+  }
   const notifications = { ...filter, resourceSubscriptions: begun };
   return { ...request, params: { ...request.params, notifications } };
 }
