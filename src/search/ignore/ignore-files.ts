@@ -52,18 +52,18 @@ export class IgnoreFiles {
   }
 
   /** Returns the rules for this folder that come from the folders above it, starting at the base. */
-  above(folder: Folder): IgnoreRules {
-    return folder.names.reduce(
-      (rules, _, depth) => this.#rulesOf(folder.names.slice(0, depth), rules) ?? rules,
-      IgnoreRules.none,
-    );
-  }
-
-  #rulesOf(names: readonly string[], above: IgnoreRules): IgnoreRules | undefined {
-    return ignoreVanished(() => {
-      using folder = this.#jail.admitFolder(names.join("/") || ".");
-      return this.in(folder, above);
-    });
+  above({ names }: Folder): IgnoreRules {
+    let rules = IgnoreRules.none;
+    // Opened one in the other, since a path from the base is walked to name by name.
+    let next = names.length === 0 ? undefined : ignoreVanished(() => this.#jail.admitFolder("."));
+    for (let depth = 1; next !== undefined; depth++) {
+      using folder = next;
+      rules = ignoreVanished(() => this.in(folder, rules)) ?? rules;
+      const name = names[depth - 1]!;
+      const isRead = depth < names.length && !this.#denies(folder, Buffer.from(name));
+      next = isRead ? ignoreVanished(() => folder.child(name)) : undefined;
+    }
+    return rules;
   }
 
   /** Finds the ignore files of a folder that is not listed. */

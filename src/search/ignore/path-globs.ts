@@ -107,6 +107,9 @@ export class GlobList {
   readonly #reaches: readonly Reach[];
   readonly #known = new Map<string, number>();
   readonly #matching: Matching[] = [];
+  /** The globs that have matched a file, and a folder. */
+  readonly #ofFiles = new Set<number>();
+  readonly #ofFolders = new Set<number>();
   readonly #dfa: LazyDfa;
 
   /** Compiles the globs. Throws a `GlobError`, whose message is a whole sentence. */
@@ -131,9 +134,18 @@ export class GlobList {
   match(path: string, name: NameBytes, isFolder: boolean): GlobMatch {
     if (this.globs.length === 0) return undefined;
     const matching = this.#matching[this.#dfa.outputForBytesIn(path, 0, name)]!;
-    if (isFolder) matching.hasMatchedFolder = true;
-    else matching.hasMatchedFile = true;
+    if (isFolder) {
+      if (!matching.hasMatchedFolder) for (const place of matching.places) this.#ofFolders.add(place);
+      matching.hasMatchedFolder = true;
+    } else {
+      if (!matching.hasMatchedFile) this.#noteFile(matching);
+      matching.hasMatchedFile = true;
+    }
     return isFolder ? matching.ofFolder : matching.ofFile;
+  }
+
+  #noteFile({ places }: Matching): void {
+    for (const place of places) if (!this.#rules[place]!.isOnlyForFolders) this.#ofFiles.add(place);
   }
 
   /** Returns whether a glob may match something below a folder. Without plain globs, anything may match. */
@@ -148,18 +160,10 @@ export class GlobList {
   }
 
   unmatched(list: UnmatchedGlob["list"]): UnmatchedGlob[] {
-    const ofFiles = new Set<number>();
-    const ofFolders = new Set<number>();
-    for (const { places, hasMatchedFile, hasMatchedFolder } of this.#matching) {
-      for (const place of places) {
-        if (hasMatchedFile && !this.#rules[place]!.isOnlyForFolders) ofFiles.add(place);
-        if (hasMatchedFolder) ofFolders.add(place);
-      }
-    }
     return this.globs.flatMap((glob, place) => {
-      const onlyFolders = ofFolders.has(place);
+      const onlyFolders = this.#ofFolders.has(place);
       const isIncluding = list === "include" && !this.#rules[place]!.isNegated;
-      if (ofFiles.has(place) || (onlyFolders && !isIncluding)) return [];
+      if (this.#ofFiles.has(place) || (onlyFolders && !isIncluding)) return [];
       return [{ list, glob, instead: withSlashes(glob), onlyFolders }];
     });
   }

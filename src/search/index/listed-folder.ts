@@ -32,11 +32,22 @@ export function foldersTo(base: WatchedFolder, names: readonly string[]): Watche
   const path = [base];
   for (const name of names) {
     const { keys, entries } = path.at(-1)!;
-    const entry = entries[keys.indexOf(`${Buffer.from(name).toString("latin1")}/`)];
+    const entry = entries[indexOfSorted(keys, `${Buffer.from(name).toString("latin1")}/`)];
     if (typeof entry !== "object") return undefined;
     path.push(entry);
   }
   return path;
+}
+
+/** Returns the index of a key of a folder, or -1. */
+export function indexOfSorted(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return keys[low] === key ? low : -1;
 }
 
 /** Returns the path of an entry of a folder. */

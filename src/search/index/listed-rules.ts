@@ -5,7 +5,7 @@ import { isReportedIn } from "../../filesystem/jail/stamps.ts";
 import type { WatchedEntry, WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
 import { type IgnoreFiles, ignoreFileBit } from "../ignore/ignore-files.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
-import { inFolder, knownInode, openListed } from "./listed-folder.ts";
+import { indexOfSorted, inFolder, knownInode, openListed } from "./listed-folder.ts";
 import type { WatchedFiles } from "./watched-files.ts";
 
 /** A folder of the tree, and its path from the base. */
@@ -39,6 +39,9 @@ export interface ListedRulesOptions {
 
 const noSources: readonly RuleSource[] = [];
 
+/** The keys of ignore files, in their order. */
+const sourceKeys = [".git/", ".gitignore", ".ignore", ".rgignore"];
+
 export class ListedRules {
   /** Whether events report every change of the ignore files that were read. */
   isLasting = true;
@@ -67,23 +70,35 @@ export class ListedRules {
     return sources.length === 0 || haveSameEntries(sources, this.#sourcesIn(place));
   }
 
+  /** Like `haveSameSources`, for a folder whose own entries have not changed. */
+  haveSameExcludes(place: RuledPlace, { sources }: FolderRules): boolean {
+    return sources.every(
+      (source) => typeof source.entry !== "object" || isSame(source, this.#sourceOf(place, source)),
+    );
+  }
+
   /** Reads the ignore files of a folder again. Returns whether they still have these rules. */
   areUnchanged(place: RuledPlace, { above, rules, sources }: FolderRules): boolean {
     return sources.length === 0 || this.#read(place, above, sources).equals(rules);
   }
 
-  #sourcesIn({ folder, path }: RuledPlace): readonly RuleSource[] {
-    if (!folder.keys.some((key) => key.startsWith("."))) return noSources;
+  #sourcesIn(place: RuledPlace): readonly RuleSource[] {
+    const { keys, entries } = place.folder;
     const sources: RuleSource[] = [];
-    folder.entries.forEach((entry, index) => {
-      const key = folder.keys[index]!;
-      if (ignoreFileBitOf(key, entry) === 0) return;
-      const isRead = typeof entry === "object" && !this.#denies(path, key);
-      const info = isRead ? entryIn(entry, "info/") : undefined;
-      const exclude = typeof info === "object" ? entryIn(info, "exclude") : undefined;
-      sources.push({ key, entry, info, exclude });
-    });
-    return sources;
+    for (const key of sourceKeys) {
+      const index = indexOfSorted(keys, key);
+      const entry = entries[index];
+      if (entry === undefined || ignoreFileBitOf(key, entry) === 0) continue;
+      sources.push(this.#sourceOf(place, { key, entry }));
+    }
+    return sources.length === 0 ? noSources : sources;
+  }
+
+  #sourceOf({ path }: RuledPlace, { key, entry }: Pick<RuleSource, "key" | "entry">): RuleSource {
+    const isRead = typeof entry === "object" && !this.#denies(path, key);
+    const info = isRead ? entryIn(entry, "info/") : undefined;
+    const exclude = typeof info === "object" ? entryIn(info, "exclude") : undefined;
+    return { key, entry, info, exclude };
   }
 
   /** Reads the ignore files of a folder, once their events are subscribed to. */
@@ -118,17 +133,15 @@ export class ListedRules {
 /** Returns an entry of a folder. Throws `Unlistable` if the tree does not know its contents. */
 function entryIn(folder: WatchedFolder, key: string): WatchedEntry | undefined {
   knownInode(folder);
-  const index = folder.keys.indexOf(key);
-  return index < 0 ? undefined : folder.entries[index];
+  return folder.entries[indexOfSorted(folder.keys, key)];
 }
 
 const haveSameEntries = (some: readonly RuleSource[], others: readonly RuleSource[]): boolean =>
   some === others ||
-  (some.length === others.length &&
-    some.every(({ key, entry, info, exclude }, index) => {
-      const other = others[index]!;
-      return key === other.key && entry === other.entry && info === other.info && exclude === other.exclude;
-    }));
+  (some.length === others.length && some.every((source, index) => isSame(source, others[index]!)));
+
+const isSame = ({ key, entry, info, exclude }: RuleSource, other: RuleSource): boolean =>
+  key === other.key && entry === other.entry && info === other.info && exclude === other.exclude;
 
 function ignoreFileBitOf(key: string, entry: WatchedEntry): number {
   if (!key.startsWith(".") || typeof entry === "string") return 0;

@@ -10,8 +10,8 @@ export interface PathBytes {
   readonly starts: Uint32Array;
 }
 
-/** The entries or folders of a list that one step adds. */
-const entriesPerStep = 4096;
+/** The entries or folders of a list that one step adds. A path has up to some thousand bytes. */
+const entriesPerStep = 512;
 
 /** Returns the paths as a search matches them, with U+FFFD for bytes that are not UTF-8. */
 export function* pathBytesOf({ keys, folders, places }: WalkList): Steps<PathBytes> {

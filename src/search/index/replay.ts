@@ -34,8 +34,8 @@ export interface ReplayOptions {
   readonly mayMatchPath: ((index: number) => boolean) | undefined;
 }
 
-/** The entries that one step of `Replay.select` judges. */
-const entriesPerStep = 4096;
+/** The entries that one step of `Replay.select` judges. A path has up to some thousand bytes. */
+const entriesPerStep = 512;
 /** Maximum files that `Replay.takeSearched` takes at once, so that the search can yield between them. */
 const maxSearched = 256;
 

@@ -112,7 +112,7 @@ export class WalkLister implements WalkList {
   }
 
   #isCurrent(place: FolderAbove, version: number): boolean {
-    return place.folder.changedAt <= version && this.#rules.haveSameSources(place, place.rules);
+    return place.folder.changedAt <= version && this.#rules.haveSameExcludes(place, place.rules);
   }
 
   /** Finds the places of an earlier list that have changed. Takes nothing from it if its rules have. */
@@ -165,9 +165,14 @@ export class WalkLister implements WalkList {
     else yield* this.#filterFolder(index, earlier);
     this.#ends[index] = this.files.length;
     this.#endPlaces[index] = this.places.length;
-    if (this.#sinceYield < entriesPerStep) return;
+    if (this.#isStepOver()) yield;
+  }
+
+  /** Counts a folder or an entry. Returns whether the step is over. */
+  #isStepOver(): boolean {
+    if (++this.#sinceYield < entriesPerStep) return false;
     this.#sinceYield = 0;
-    yield;
+    return true;
   }
 
   /** Adds the entries of a place, and those of the folders in it that a walk enters. */
@@ -177,8 +182,8 @@ export class WalkLister implements WalkList {
     const { rules } = own;
     const place: RuledFolder = { path, folding: "exact" };
     const earlierIn = new Map(earlier === undefined ? [] : this.#earlier!.#placesIn(earlier));
-    this.#sinceYield += keys.length + 1;
     for (let i = 0; i < keys.length; i++) {
+      if (this.#isStepOver()) yield;
       const [key, entry] = [keys[i]!, entries[i]!];
       if (typeof entry === "string") continue;
       const { excluded, ignored, denied } = this.#filter;

@@ -78,6 +78,13 @@ test("each file is compared once, and the first ones while the others are being 
   expect(jobs.flatMap((job) => job.paths)).toEqual(paths.filter((path) => !isKnown(path)));
 });
 
+test("a folder of very many files is listed in steps", async () => {
+  using opened = await openIndex(Array.from({ length: 2000 }, (_, file) => `.f${1000 + file}`));
+  const kept = await opened.index.prepare(opened.options);
+  expect(kept!.list.files).toHaveLength(2000);
+  expect(opened.slices.count).toBeGreaterThanOrEqual(2000 / 256 - 1);
+});
+
 /** Opens an index of 5,000 files that it has seen, and returns a function that selects those to search. */
 async function openSelection() {
   const paths = Array.from({ length: 5000 }, (_, file) => `d${100 + (file % 40)}/f${1000 + file}`).sort();
@@ -107,8 +114,8 @@ async function openSelection() {
 test("files are selected again only if a name in their list changes before the end", async () => {
   using opened = await openSelection();
   const { index, fixture, slices, options, paths, select } = opened;
-  // One slice for each 4,096 files.
-  expect(await select()).toEqual({ found: [], slices: 2 });
+  // One slice for each 512 files.
+  expect(await select()).toEqual({ found: [], slices: 10 });
   const changing = async (change: () => void) => {
     slices.onNext = async (count) => {
       if (count !== 2) return;
@@ -122,11 +129,14 @@ test("files are selected again only if a name in their list changes before the e
   };
   const [first = ""] = paths;
   // The search has begun before the change.
-  expect(await changing(() => writeFileSync(fixture.at(first), "changed"))).toEqual({ found: [], slices: 2 });
-  expect(await select()).toEqual({ found: [first.split("/")[1]!], slices: 2 });
+  expect(await changing(() => writeFileSync(fixture.at(first), "changed"))).toEqual({
+    found: [],
+    slices: 10,
+  });
+  expect(await select()).toEqual({ found: [first.split("/")[1]!], slices: 10 });
   const again = await changing(() => writeFileSync(fixture.at("d100/new"), ""));
   expect(again).toMatchObject({ found: [first.split("/")[1]!, "new"] });
-  expect(again!.slices).toBeGreaterThan(2);
+  expect(again!.slices).toBeGreaterThan(10);
 });
 
 test("a selection ends at the deadline", async () => {

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { JailFixture } from "../../filesystem/jail/jail.test-kit.ts";
+import { IgnoreFiles } from "./ignore-files.ts";
+
+test("the folders above a deep one are opened one in the other, and not each from the base", () => {
+  using fixture = new JailFixture({
+    ".gitignore": "a\n",
+    "x/y/.gitignore": "b\n",
+    "x/y/z/.gitignore": "c\n",
+  });
+  const jail = fixture.jail("openat");
+  const admitted: string[] = [];
+  const ignoreFiles = new IgnoreFiles({
+    admitFolder(path) {
+      admitted.push(path);
+      return jail.admitFolder(path);
+    },
+    deniesBytesIn: (...name) => jail.deniesBytesIn(...name),
+  });
+  using folder = jail.admitFolder("x/y/z");
+  const rules = ignoreFiles.above(folder);
+  const ignored = ["a", "b", "c"].filter((name) =>
+    rules.ignores("x/y/z", { bytes: Buffer.from(name), from: 0, to: name.length }, false),
+  );
+  expect(ignored).toEqual(["a", "b"]);
+  expect(admitted).toEqual(["."]);
+});
