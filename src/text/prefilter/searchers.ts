@@ -19,6 +19,12 @@ export interface PrefilterSearcher {
   readonly end: number;
 }
 
+/**
+ * The rejected occurrences after which a literal is searched for as a whole. Each takes as long as `indexOf`
+ * takes for hundreds of bytes.
+ */
+const maxRejected = 64;
+
 /** Searches for one string of a sequence with `indexOf`, then verifies the literals around it. */
 export class MemmemSearcher implements PrefilterSearcher {
   /**
@@ -30,6 +36,8 @@ export class MemmemSearcher implements PrefilterSearcher {
   end = -1;
   readonly #before: LiteralSeq;
   readonly #after: LiteralSeq;
+  /** The literal, and its bytes before `sentinel`; `undefined` if the sequence matches several. */
+  readonly #whole: { readonly text: Buffer; readonly before: number } | undefined;
 
   /**
    * Searches for `string`, which has one character per byte. `before` and `after` are the literals around it,
@@ -42,21 +50,35 @@ export class MemmemSearcher implements PrefilterSearcher {
     this.isNonAscii = !isAscii(bytes);
     this.#before = [...before, ...(rarest > 0 ? [[string.slice(0, rarest)]] : [])].reverse();
     this.#after = after;
+    const all = [...before, [string], ...after];
+    const whole = all.every(({ length }) => length === 1) ? all.flat().join("") : undefined;
+    const beforeString = before.flat().join("").length;
+    this.#whole =
+      whole === undefined ? undefined : { text: Buffer.from(whole, "latin1"), before: beforeString + rarest };
   }
 
   find(text: Buffer, from: number, length: number): number {
     const string = this.sentinel;
+    let rejected = 0;
     for (
       let at = text.indexOf(string, from);
       at + string.length <= length;
       at = text.indexOf(string, at + 1)
     ) {
       const start = matchBackward(this.#before, text, { at, from });
-      if (start < 0) continue;
-      this.end = matchForward(this.#after, text, { at: at + string.length, length });
+      this.end = start < 0 ? -1 : matchForward(this.#after, text, { at: at + string.length, length });
       if (this.end >= 0) return start;
+      if (++rejected === maxRejected && this.#whole !== undefined)
+        return this.#findWhole(text.subarray(0, length), Math.max(from, at + 1 - this.#whole.before));
     }
     return -1;
+  }
+
+  #findWhole(text: Buffer, from: number): number {
+    const whole = this.#whole!.text;
+    const start = text.indexOf(whole, from);
+    this.end = start + whole.length;
+    return start;
   }
 }
 
