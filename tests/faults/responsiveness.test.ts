@@ -145,6 +145,23 @@ function renaming({ from, to }: { readonly from: string; readonly to: string }):
   ].join("\n");
 }
 
+describe("a search in a file with a million matches", () => {
+  beforeAll(() => {
+    writeFileSync(join(drivers.get("agent")!.base, "matches.txt"), "x\n".repeat(million));
+  });
+
+  test.each([
+    ["that counts them", { query: "x", mode: "counts" }, million],
+    ["that counts the other lines", { query: "y", mode: "counts", invert: true }, million],
+    ["that counts those across two lines", { query: "\nx", mode: "counts", multiline: true }, million / 2],
+  ])("%s", async (_, fields, count) => {
+    const payload = { path: "matches.txt", ...fields };
+    const { outcome, reads } = await callBesideReads(drivers.get("agent")!, "coder::search", payload);
+    expect(outcome.answer).toMatchObject({ files: [{ path: "matches.txt", count }] });
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+  });
+});
+
 describe("a comparison", () => {
   test("of two texts of a million lines", async () => {
     const driven = drivers.get("agent")!;
