@@ -203,6 +203,7 @@ export class Feed implements MutationListener {
     const command = new CommandChanges(cause);
     // Changes since the drain are not its work.
     void this.#drain();
+    for (const root of this.#roots) root.readEvents();
     this.#commands = [...this.#commands, command];
     return command;
   }
@@ -386,7 +387,6 @@ export class Feed implements MutationListener {
   /** Finds the changes of other programs that must come before a step of a call. */
   #findEarlier(step: Mutation): void {
     void this.#drain();
-    // As a rule, the queue has been read now, so that all events are noted.
     const paths = changedPathsOf(step);
     for (const root of this.#roots) root.compareAt(paths.filter((path) => this.#rootOf(path) === root));
   }

@@ -162,9 +162,16 @@ export class RootWatch {
   /** Finds what other programs have done so far, first to paths that a call is about to change. */
   compareAt(paths: readonly string[]): void {
     const external = this.#watching?.external;
-    if (external === undefined || this.#hasGap || external.isOverfull) return;
+    if (external === undefined || this.#hasGap) return;
+    this.readEvents();
+    if (this.#hasGap || external.isOverfull) return;
     const inRoot = paths.map((path) => this.#inRoot(path));
     external.reconcileAt(inRoot.flatMap((path) => [...ancestorsOf(path), path]));
+  }
+
+  /** Notes what other programs have done so far. */
+  readEvents(): void {
+    this.#watching?.subscription.readEvents();
   }
 
   /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
@@ -268,11 +275,15 @@ export class RootWatch {
 
   /** Compares everything that is noted, in slices. Resolves to whether nothing was lost in the meantime. */
   async #compare(watching: Watching, number: number): Promise<boolean> {
-    const { external } = watching;
+    const { external, subscription } = watching;
     const isLost = () => this.#watching !== watching || this.#hasGap || external.isOverfull;
     const slice = createTimeSlice();
     const steps = external.reconcile(number);
     while (!isLost()) {
+      if (subscription.tree.hasUnreadEvents) {
+        await subscription.drain();
+        continue;
+      }
       if (steps.next().done) {
         this.#latePeriod = this.#currentPeriod();
         return true;

@@ -18,18 +18,24 @@ export class ChangeStream {
   readonly #onChange: (change: TreeChange) => void;
   /** The first halves of moves, keyed by their cookies. */
   readonly #departed = new Map<number, NamedEvent>();
+  /** Their cookies, by the folders and names that they left. */
+  readonly #cookies = new Map<FolderNode, Map<string, number>>();
   /** The current paths of folders moved since the tree was last brought up to date. */
   readonly #moved = new Map<FolderNode, string>();
+  /** The paths of folders, until one moves. */
+  readonly #paths = new Map<FolderNode, string>();
   #last: TreeChange | undefined;
+  /** The event of the last change, if its path is still the same. */
+  #lastEvent: NamedEvent | undefined;
 
   constructor(onChange: (change: TreeChange) => void) {
     this.#onChange = onChange;
   }
 
   add(event: NamedEvent): void {
-    const { mask, cookie } = event;
+    const { mask } = event;
     if ((mask & (events.create | events.movedTo)) !== 0) this.#free(event);
-    if ((mask & events.movedFrom) !== 0) this.#departed.set(cookie, event);
+    if ((mask & events.movedFrom) !== 0) this.#depart(event);
     else if ((mask & events.movedTo) !== 0) this.#arrive(event);
     else if ((mask & events.create) !== 0) this.#report("created", event);
     else if ((mask & events.delete) !== 0) this.#report("removed", event);
@@ -40,11 +46,26 @@ export class ChangeStream {
 
   /** Reports a move out of the tree before another entry takes its name. */
   #free({ folder, name, cookie }: NamedEvent): void {
-    for (const [other, event] of this.#departed) {
-      if (other === cookie || event.folder !== folder || event.name !== name) continue;
-      this.#departed.delete(other);
-      this.#report("removed", event, { isMovedOut: true });
-    }
+    const other = this.#cookies.get(folder)?.get(name);
+    if (other === undefined || other === cookie) return;
+    const event = this.#departed.get(other)!;
+    this.#forget(event);
+    this.#report("removed", event, { isMovedOut: true });
+  }
+
+  #depart(event: NamedEvent): void {
+    const { folder, name, cookie } = event;
+    this.#departed.set(cookie, event);
+    const cookies = this.#cookies.get(folder);
+    if (cookies === undefined) this.#cookies.set(folder, new Map([[name, cookie]]));
+    else cookies.set(name, cookie);
+  }
+
+  /** Forgets the first half of a move. */
+  #forget({ folder, name, cookie }: NamedEvent): void {
+    this.#departed.delete(cookie);
+    const cookies = this.#cookies.get(folder);
+    if (cookies?.get(name) === cookie) cookies.delete(name);
   }
 
   /**
@@ -54,12 +75,19 @@ export class ChangeStream {
   flush(): void {
     for (const event of this.#departed.values()) this.#report("removed", event, { isMovedOut: true });
     this.#departed.clear();
+    this.#cookies.clear();
     this.#last = undefined;
   }
 
   /** Called when the tree has been brought up to date. */
   forgetMoves(): void {
     this.#moved.clear();
+    this.#forgetPaths();
+  }
+
+  #forgetPaths(): void {
+    this.#paths.clear();
+    this.#lastEvent = undefined;
   }
 
   #arrive(event: NamedEvent): void {
@@ -68,15 +96,17 @@ export class ChangeStream {
       this.#report("created", event, { isMovedIn: true });
       return;
     }
-    this.#departed.delete(event.cookie);
+    this.#forget(departed);
     const from = this.#pathOf(departed);
     this.#report("moved", event, { from: Buffer.from(from, "latin1") });
     const child = departed.folder.entryOf(`${departed.name}/`);
-    if (typeof child === "object") this.#moved.set(child, this.#pathOf(event));
+    if (typeof child !== "object") return;
+    this.#moved.set(child, this.#pathOf(event));
+    this.#forgetPaths();
   }
 
   #report(kind: TreeChange["kind"], event: NamedEvent, more: MoreOfChange = {}): void {
-    const path = Buffer.from(this.#pathOf(event), "latin1");
+    const path = this.#bytesOf(event);
     // A write and the close after it are two events.
     const isSame = this.#last?.kind === kind && this.#last.path.equals(path) && kind !== "moved";
     if (isSame && (more.isOnlyClosed || this.#last?.isOnlyClosed !== true)) return;
@@ -85,15 +115,25 @@ export class ChangeStream {
     this.#onChange(this.#last);
   }
 
+  /** Returns the path of an entry, and often the object that the last change has. */
+  #bytesOf(event: NamedEvent): Buffer {
+    const last = this.#lastEvent;
+    this.#lastEvent = event;
+    const isLast = last !== undefined && last.folder === event.folder && last.name === event.name;
+    return isLast && this.#last !== undefined ? this.#last.path : Buffer.from(this.#pathOf(event), "latin1");
+  }
+
   #pathOf({ folder, name }: NamedEvent): string {
     const path = this.#folderPath(folder);
     return path === "" ? name : `${path}/${name}`;
   }
 
   #folderPath(folder: FolderNode): string {
-    const moved = this.#moved.get(folder);
-    if (moved !== undefined || folder.parent === undefined) return moved ?? folder.path;
+    const known = this.#moved.get(folder) ?? this.#paths.get(folder);
+    if (known !== undefined || folder.parent === undefined) return known ?? folder.path;
     const above = this.#folderPath(folder.parent);
-    return above === "" ? folder.name : `${above}/${folder.name}`;
+    const path = above === "" ? folder.name : `${above}/${folder.name}`;
+    this.#paths.set(folder, path);
+    return path;
   }
 }

@@ -1,5 +1,6 @@
 /** Reads the kernel's queue: changes of contents are reported at once, changed names become pending. */
 import { closeSync, constants, openSync } from "node:fs";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { isTemporaryIn } from "../jail/temporary.ts";
 import { ChangeStream } from "./change-stream.ts";
 import type { ChangedNames } from "./changed-names.ts";
@@ -10,10 +11,16 @@ import { TransientWrites } from "./transient-writes.ts";
 import type { IncompleteReason, OnName, TreeListener } from "./watched-tree.ts";
 
 /**
- * Maximum reads per drain, of some thousand events each. A queue that outlasts them is filled as fast as it
- * is read.
+ * Maximum steps until the queue is empty, of some thousand events each. A queue that outlasts them is filled
+ * as fast as it is read.
  */
-const maxReads = 4096;
+const maxSteps = 4096;
+
+/** Minimum events of a step, unless the queue is empty. It ends with the next read of the queue. */
+const eventsPerStep = 512;
+
+/** Watches that are ended in one step. */
+const watchesPerStep = 256;
 
 const contentEvents = events.modify | events.closeWrite | events.attrib;
 const nameEvents = events.create | events.delete | events.movedFrom | events.movedTo;
@@ -32,30 +39,54 @@ export class EventReader {
   /** The folders outside of the tree whose names are reported, by their watches. */
   readonly #beside = new Map<number, OnName>();
   #failure: IncompleteReason | undefined;
+  #events = 0;
+  #steps = 0;
+  #hasMore = false;
 
   constructor(options: EventReaderOptions) {
     this.#options = options;
     this.#changes = new ChangeStream((change) => options.listener.onChange?.(change));
   }
 
-  /**
-   * Reads until the queue is empty. Returns a reason if the events do not suffice to bring the tree up to
-   * date.
-   */
-  read(): IncompleteReason | undefined {
-    this.#failure = undefined;
-    for (let reads = 0; this.#options.inotify.read(this.#onEvent); reads++)
-      if (reads === maxReads) return "busy";
-    this.#changes.flush();
-    return this.#failure;
+  /** The number of events read so far. */
+  get events(): number {
+    return this.#events;
   }
 
-  /** Called when the tree reflects all events read so far. */
-  onSettled(): void {
+  /** Whether the last step has left events in the queue, or may have. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  /**
+   * Reads events in one step, until the queue is empty or they are many. Returns a reason if the events until
+   * the queue was empty do not suffice to bring the tree up to date.
+   */
+  read(): IncompleteReason | undefined {
+    const most = this.#events + eventsPerStep;
+    do this.#hasMore = this.#options.inotify.read(this.#onEvent);
+    while (this.#hasMore && this.#events < most);
+    if (this.#hasMore && ++this.#steps < maxSteps) return undefined;
+    this.#steps = 0;
+    if (this.#hasMore) return "busy";
+    this.#changes.flush();
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
+
+  /** Called when the tree reflects all events read so far. Returns a reason like `read`. */
+  *settle(): Steps<IncompleteReason | undefined> {
     this.#changes.forgetMoves();
     const { table, listener } = this.#options;
-    if (this.#writes.settle((folder) => table.holds(folder))) listener.onUnseenWrite?.();
-    table.unwatchLeft();
+    if (yield* this.#writes.settle((folder) => table.holds(folder))) listener.onUnseenWrite?.();
+    while (table.unwatchLeft(watchesPerStep)) {
+      // The ends of thousands of watches, each an event, would overflow the queue.
+      const reason = this.read();
+      if (reason !== undefined) return reason;
+      yield;
+    }
+    return undefined;
   }
 
   /** Watches a folder outside of the tree. Returns a function that ends it, or `undefined` if that fails. */
@@ -70,6 +101,7 @@ export class EventReader {
   }
 
   readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
+    this.#events++;
     const { table, pending, listener } = this.#options;
     if ((mask & events.overflow) !== 0) this.#failure = "overflow";
     const folder = table.ofWatch(watch);

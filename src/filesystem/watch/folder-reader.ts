@@ -3,6 +3,7 @@
  * link.
  */
 import { closeSync, constants } from "node:fs";
+import { chunk, mergeSort } from "../../base/scheduling/merge-sort.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { isCasefolded } from "../jail/casefold-flag.ts";
 import type { OnDirent } from "../jail/dirents.ts";
@@ -101,8 +102,10 @@ export class FolderReader {
       yield;
     }
     // The code units of these strings are the bytes.
-    keys.sort();
-    return { keys, kinds: keys.map((key) => kinds.get(key)!) };
+    const sorted = keys.length <= chunk ? keys.sort() : yield* mergeSort(keys, isBefore);
+    const sortedKinds: EntryKind[] = [];
+    for (const key of sorted) if (sortedKinds.push(kinds.get(key)!) % chunk === 0) yield;
+    return { keys: sorted, kinds: sortedKinds };
   }
 
   #read(...reading: Parameters<typeof readDirents>): ReturnType<typeof readDirents> {
@@ -147,6 +150,8 @@ export class FolderReader {
     }
   }
 }
+
+const isBefore = (one: string, other: string): boolean => one < other;
 
 const unreadableErrors: ReadonlySet<string> = new Set(["EACCES", "EPERM"]);
 

@@ -1,10 +1,14 @@
 /** Holds the folders and files of a watched tree, and applies listings to them. */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { FileNumbers } from "./file-numbers.ts";
 import { FolderNode, type NodeEntry } from "./folder-node.ts";
 import type { Listing } from "./folder-reader.ts";
 import type { WatchQueue } from "./inotify.ts";
 import type { TreeListener, UnwatchedReason } from "./watched-tree.ts";
+
+/** Entries that are compared, and folders that are cleared, in one step. */
+const perStep = { entries: 4096, folders: 256 } as const;
 
 /** The folders of a tree, keyed by their watches. */
 export class FolderTable {
@@ -35,15 +39,23 @@ export class FolderTable {
     return this.#left.has(watch);
   }
 
-  /** Ends the watches of the folders that have left their places, and were not found at others. */
-  unwatchLeft(): void {
-    for (const watch of this.#left) this.#inotify.unwatch(watch);
-    this.#left.clear();
+  /**
+   * Ends watches of the folders that have left their places, and were not found at others. Returns whether
+   * there are more than `most`.
+   */
+  unwatchLeft(most = Number.POSITIVE_INFINITY): boolean {
+    let ended = 0;
+    for (const watch of this.#left) {
+      if (ended++ === most) return true;
+      this.#inotify.unwatch(watch);
+      this.#left.delete(watch);
+    }
+    return false;
   }
 
-  /** Yields all folders, each before those it contains. */
-  *all(): Generator<FolderNode> {
-    const rest = [this.base];
+  /** Yields all folders from this one on, each before those it contains. */
+  *all(top = this.base): Generator<FolderNode> {
+    const rest = [top];
     for (let folder = rest.pop(); folder !== undefined; folder = rest.pop()) {
       yield folder;
       for (const entry of folder.entries) if (entry instanceof FolderNode) rest.push(entry);
@@ -83,6 +95,16 @@ export class FolderTable {
     for (const entry of entries) this.#drop(entry);
   }
 
+  /** Clears a folder and those in it, in steps. Called before it leaves its place with very many. */
+  *clearInSteps(folder: FolderNode): Steps<void> {
+    let cleared = 0;
+    // Each is cleared before its parent, so that no step takes long.
+    for (const below of [...this.all(folder)].reverse()) {
+      this.clear(below);
+      if (++cleared % perStep.folders === 0) yield;
+    }
+  }
+
   /** Records that the contents of the folder are unknown. */
   setUnwatched(folder: FolderNode, reason: UnwatchedReason): void {
     this.clear(folder);
@@ -98,27 +120,47 @@ export class FolderTable {
   }
 
   /**
-   * Replaces the entries of the folder with those of the listing. Files and folders that are still there keep
-   * their identity. Returns the names of new files.
+   * Replaces the entries of the folder with those of the listing, in steps. Files and folders that are still
+   * there keep their identity. Returns the names of new files.
    */
-  setListing(folder: FolderNode, { keys, kinds }: Listing): string[] {
+  *setListing(folder: FolderNode, { keys, kinds }: Listing): Steps<string[]> {
     const [oldKeys, oldEntries] = [folder.keys, folder.entries];
     const entries: NodeEntry[] = [];
-    let at = 0;
     const added: string[] = [];
-    let isSame = oldKeys.length === keys.length;
-    for (let i = 0; i < keys.length; i++) {
-      for (; at < oldKeys.length && oldKeys[at]! < keys[i]!; at++) this.#drop(oldEntries[at]!);
-      const old = oldKeys[at] === keys[i] ? oldEntries[at++] : undefined;
-      const entry = this.#entryOf(folder, keys[i]!, kinds[i]!, old);
-      isSame &&= entry === old;
-      if (typeof entry === "number" && entry !== old) added.push(keys[i]!);
-      entries.push(entry);
+    let isSame = true;
+    let at = 0;
+    /** Sets the entries so far, and keeps the old ones after them. */
+    const set = () => {
+      if (isSame) return;
+      folder.keys = keys.slice(0, entries.length).concat(oldKeys.slice(at));
+      folder.entries = entries.concat(oldEntries.slice(at));
+      this.#change(folder);
+      isSame = true;
+    };
+    for (let done = 1; entries.length < keys.length || at < oldKeys.length; done++) {
+      const key = keys[entries.length];
+      const oldKey = oldKeys[at];
+      if (key === undefined || (oldKey !== undefined && oldKey < key)) {
+        const gone = oldEntries[at]!;
+        if (gone instanceof FolderNode && this.#isLarge(gone)) {
+          set();
+          yield* this.clearInSteps(gone);
+        }
+        isSame = false;
+        at++;
+        this.#drop(gone);
+      } else {
+        const old = oldKey === key ? oldEntries[at++] : undefined;
+        const entry = this.#entryOf(folder, key, kinds[entries.length]!, old);
+        isSame &&= entry === old;
+        if (typeof entry === "number" && entry !== old) added.push(key);
+        entries.push(entry);
+      }
+      if (done % perStep.entries !== 0) continue;
+      set();
+      yield;
     }
-    for (; at < oldKeys.length; at++) this.#drop(oldEntries[at]!);
-    folder.keys = [...keys];
-    folder.entries = entries;
-    if (!isSame) this.#change(folder);
+    set();
     return added;
   }
 
@@ -149,6 +191,13 @@ export class FolderTable {
     folder.remove(key);
     this.#change(folder);
     this.#drop(entry);
+  }
+
+  /** Returns whether the folder has more in it than are cleared in one step. */
+  #isLarge(folder: FolderNode): boolean {
+    let count = 0;
+    for (const _ of this.all(folder)) if (++count > perStep.folders) return true;
+    return false;
   }
 
   /** Returns an entry of this kind, reusing the old one if its kind fits. */

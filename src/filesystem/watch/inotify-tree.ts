@@ -29,6 +29,8 @@ export interface InotifyTreeOptions {
   readonly listener: TreeListener;
   /** Returns the maximum number of folders to watch. Called before each build. */
   readonly maxFolders: () => number;
+  /** The limit of the kernel's queue. Default: infinite. */
+  readonly maxQueuedEvents?: number;
   /** Milliseconds that a drain or a build runs before it yields. Default: the time slice of a walk. */
   readonly sliceMilliseconds?: number;
 }
@@ -36,6 +38,7 @@ export interface InotifyTreeOptions {
 export class InotifyTree implements WatchedTree {
   readonly #inotify: WatchQueue;
   readonly #mounts: MountTable;
+  readonly #maxQueuedEvents: number;
   readonly #sliceMilliseconds: number;
   readonly #listener: TreeListener;
   readonly #table: FolderTable;
@@ -56,6 +59,7 @@ export class InotifyTree implements WatchedTree {
     const pending = this.#pending;
     this.#inotify = inotify;
     this.#mounts = mounts;
+    this.#maxQueuedEvents = options.maxQueuedEvents ?? Number.POSITIVE_INFINITY;
     this.#sliceMilliseconds = options.sliceMilliseconds ?? sliceMilliseconds;
     this.#listener = listener;
     this.#table = table;
@@ -93,6 +97,10 @@ export class InotifyTree implements WatchedTree {
     return this.#state;
   }
 
+  get hasUnreadEvents(): boolean {
+    return this.#events.hasMore;
+  }
+
   build(): Promise<WatchState> {
     if (this.#state.isComplete) return this.drain();
     return this.#running ?? this.#run(this.#updater.build());
@@ -113,9 +121,20 @@ export class InotifyTree implements WatchedTree {
     }
     const reason = this.#takeFailure() ?? this.#readEvents();
     if (reason !== undefined) this.#fail(reason);
-    if (reason !== undefined || (this.#pending.isEmpty && this.#table.unlisted.length === 0))
-      return this.#state;
+    if (reason !== undefined || this.#isUpToDate) return this.#state;
     return this.#run(this.#updater.settle());
+  }
+
+  readEvents(): void {
+    if (!this.#state.isComplete || this.#isClosed) return;
+    // Events that come while it reads need not be read.
+    const last = this.#events.events + this.#maxQueuedEvents;
+    let reason: IncompleteReason | undefined;
+    do reason = this.#readEvents();
+    while (reason === undefined && this.#events.hasMore && this.#events.events < last);
+    if (reason === undefined) return;
+    if (this.#running === undefined) this.#fail(reason);
+    else this.#failure ??= reason;
   }
 
   *filesBelow(folder: WatchedFolder): Generator<WatchedFile, void, void> {
@@ -141,10 +160,16 @@ export class InotifyTree implements WatchedTree {
     this.#mounts.close();
   }
 
+  get #isUpToDate(): boolean {
+    return !this.#events.hasMore && this.#pending.isEmpty && this.#table.unlisted.length === 0;
+  }
+
+  /** Reads events in one step; see `EventReader.read`. */
   #readEvents(): IncompleteReason | undefined {
     try {
       const reason = this.#events.read();
-      return reason ?? (this.#mounts.hasChanged() ? "mounts" : undefined);
+      if (reason !== undefined || this.#events.hasMore) return reason;
+      return this.#mounts.hasChanged() ? "mounts" : undefined;
     } catch (error) {
       this.#fail("busy");
       throw error;
@@ -168,12 +193,11 @@ export class InotifyTree implements WatchedTree {
   async #finish(steps: Steps<IncompleteReason | undefined>): Promise<WatchState> {
     const wasComplete = this.#state.isComplete;
     const slice = createTimeSlice(this.#sliceMilliseconds);
-    const reason = await runInSlices(this.#untilClosed(steps), slice).catch((error: unknown) => {
+    const reason = await runInSlices(this.#untilSettled(steps), slice).catch((error: unknown) => {
       if (!this.#isClosed) this.#fail("busy");
       throw error;
     });
     if (this.#isClosed) return this.#state;
-    this.#events.onSettled();
     const failure = this.#takeFailure() ?? reason;
     if (failure !== undefined) this.#fail(failure);
     else if (!wasComplete) {
@@ -183,12 +207,24 @@ export class InotifyTree implements WatchedTree {
     return this.#state;
   }
 
+  *#untilSettled(steps: Steps<IncompleteReason | undefined>): Steps<IncompleteReason | undefined> {
+    const reason = yield* this.#untilClosed(steps);
+    const later = yield* this.#untilClosed(this.#events.settle());
+    return reason ?? later;
+  }
+
+  /** Does the work, each step once the queue is empty, so that the tree knows both halves of each move. */
   *#untilClosed(steps: Steps<IncompleteReason | undefined>): Steps<IncompleteReason | undefined> {
     try {
       for (;;) {
         if (this.#isClosed) return "unlisted";
-        const { done, value } = steps.next();
-        if (done) return value;
+        if (this.#events.hasMore) {
+          const reason = this.#readEvents();
+          if (reason !== undefined) return reason;
+        } else {
+          const { done, value } = steps.next();
+          if (done) return value;
+        }
         yield;
       }
     } finally {

@@ -33,7 +33,10 @@ export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTr
   if (mounts === undefined) return "unsupported";
   const inotify = Inotify.open();
   if (typeof inotify === "object")
-    return new InotifyTree({ descriptor, type, inotify, mounts, listener, maxFolders });
+    return new InotifyTree({
+      ...{ descriptor, type, inotify, mounts, listener, maxFolders },
+      maxQueuedEvents: limitOf("max_queued_events"),
+    });
   mounts.close();
   return inotify ?? "unsupported";
 }
@@ -42,9 +45,11 @@ export function openWatchedTree(base: Folder, listener: TreeListener): WatchedTr
 const watchShare = 0.75;
 
 /** Reads the limit again on each call, since sysctl(8) may change it at any time. */
-function maxFolders(): number {
+const maxFolders = (): number => watchShare * limitOf("max_user_watches");
+
+function limitOf(name: string): number {
   try {
-    return watchShare * Number(readFileSync("/proc/sys/fs/inotify/max_user_watches", "latin1"));
+    return Number(readFileSync(`/proc/sys/fs/inotify/${name}`, "latin1"));
   } catch {
     return Number.POSITIVE_INFINITY;
   }

@@ -25,6 +25,8 @@ export interface TreeSubscription {
   readonly tree: WatchedTree;
   /** Like `WatchedTree.drain`, but if the queue cannot be read, the tree is incomplete. */
   drain(): Promise<WatchState>;
+  /** Like `WatchedTree.readEvents`, but if the queue cannot be read, the tree is incomplete. */
+  readEvents(): void;
   /** Resolves when the tree is complete, or an attempt to build it has ended. */
   built(): Promise<void>;
   /** Stops reporting to the listener. The last one to end closes the tree. */
@@ -81,6 +83,13 @@ export class SharedTree {
       drain: () => {
         this.#activeAt = performance.now();
         return drained(tree);
+      },
+      readEvents() {
+        try {
+          tree.readEvents();
+        } catch {
+          // The tree has noted that it is incomplete.
+        }
       },
       built: async () => {
         if (!tree.state.isComplete) await new Promise<void>((resolve) => this.#onBuilt.push(resolve));

@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
 import type { FolderNode } from "./folder-node.ts";
 import { events } from "./inotify.ts";
@@ -10,15 +11,18 @@ interface NamedEvent {
   readonly cookie: number;
 }
 
+/** Names that are checked in one step. */
+const namesPerStep = 4096;
+
 /**
  * Notices that a file was changed under a name that it no longer has. The file may still have another name
  * that raised no event: a link that was made, written to and removed between two drains.
  */
 export class TransientWrites {
   /** New names of files that were changed under them. */
-  readonly #names = new ChangedNames();
+  #names = new ChangedNames();
   /** The cookies of names that moved away. */
-  readonly #moved = new Set<number>();
+  #moved = new Set<number>();
   #isLost = false;
 
   /**
@@ -47,17 +51,25 @@ export class TransientWrites {
   }
 
   /**
-   * Called when the tree reflects the events. Returns whether a file was changed under a name that is gone,
-   * and forgets everything.
+   * Called when the tree reflects the events. Forgets everything, and returns whether a file was changed
+   * under a name that is gone.
    */
-  settle(holds: (folder: FolderNode) => boolean): boolean {
-    let isLost = this.#isLost || this.#moved.size > 0;
-    for (let next = this.#names.take(); next !== undefined; next = this.#names.take()) {
-      const [folder, names] = next;
-      for (const name of names) isLost ||= !holds(folder) || typeof folder.entryOf(name) !== "number";
-    }
-    this.#moved.clear();
+  *settle(holds: (folder: FolderNode) => boolean): Steps<boolean> {
+    const [changed, isLost] = [this.#names, this.#isLost || this.#moved.size > 0];
+    // Events that come between two steps are not reflected yet.
+    this.#names = new ChangedNames();
+    this.#moved = new Set();
     this.#isLost = false;
-    return isLost;
+    if (isLost) return true;
+    let checked = 0;
+    for (let next = changed.take(); next !== undefined; next = changed.take()) {
+      const [folder, names] = next;
+      if (!holds(folder)) return true;
+      for (const name of names) {
+        if (typeof folder.entryOf(name) !== "number") return true;
+        if (++checked % namesPerStep === 0) yield;
+      }
+    }
+    return false;
   }
 }

@@ -12,6 +12,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { events, Inotify } from "./inotify.ts";
+import { InotifyTree } from "./inotify-tree.ts";
+import { MountTable } from "./mount-table.ts";
+import type { openWatchedTree } from "./open-tree.ts";
 import { openWith, TreeFixture } from "./watched-tree.test-kit.ts";
 import type { IncompleteReason, TreeChange, WatchState } from "./watched-tree.ts";
 
@@ -172,6 +176,66 @@ test("changes are reported as soon as a drain is requested, even if another one 
   expect(changes).toEqual(["moved d"]);
   expect(await Promise.all([running, next])).toEqual([complete, complete]);
   expect(fixture.paths).toEqual(["b/f", "c/f", "d/f"]);
+});
+
+test("a long queue is read in steps, or at once before a call changes something", async () => {
+  const changes: string[] = [];
+  const onChange = ({ kind, path }: TreeChange) => changes.push(`${kind} ${path}`);
+  using fixture = await new TreeFixture({ "d/": null }, { ...inSteps, listener: { onChange } }).build();
+  const { tree } = fixture;
+  const make = (count: number) => {
+    for (let index = 0; index < count; index++) writeFileSync(fixture.at(`${count} ${index}`), "");
+  };
+  make(4000);
+  const drained = tree.drain();
+  expect(changes.length).toBeGreaterThan(100);
+  expect(changes.length).toBeLessThan(2000);
+  expect(tree.hasUnreadEvents).toBe(true);
+  renameSync(fixture.at("d"), fixture.at("e"));
+  // Another drain reads on, and the first one has all that was made before.
+  const next = tree.drain();
+  expect(await drained).toEqual(complete);
+  expect(tree.hasUnreadEvents).toBe(false);
+  expect(tree.files).toBe(4000);
+  expect(changes.at(-1)).toBe("moved e");
+  await next;
+  changes.length = 0;
+  make(3000);
+  tree.readEvents();
+  expect(changes.filter((line) => line.startsWith("created"))).toHaveLength(3000);
+  expect([tree.hasUnreadEvents, tree.files]).toEqual([false, 4000]);
+  expect(await tree.drain()).toEqual(complete);
+  expect(tree.files).toBe(7000);
+});
+
+test("no more is read at once than the queue can have, however fast it is filled", async () => {
+  let isFilled = false;
+  let reads = 0;
+  const open: typeof openWatchedTree = (base, listener) => {
+    const inotify = Inotify.open() as Inotify;
+    return new InotifyTree({
+      ...{ descriptor: base.descriptor!, type: 0xef53, mounts: MountTable.open(base)!, listener },
+      maxFolders: () => 10,
+      maxQueuedEvents: 1000,
+      inotify: {
+        watch: (folder) => inotify.watch(folder),
+        unwatch: (watch) => inotify.unwatch(watch),
+        read(onEvent) {
+          if (!isFilled) return inotify.read(onEvent);
+          reads++;
+          for (let index = 0; index < 100; index++)
+            onEvent({ watch: -7, mask: events.modify, cookie: 0, bytes: Buffer.from("f"), from: 0, to: 1 });
+          return true;
+        },
+        close: () => inotify.close(),
+      },
+    });
+  };
+  using fixture = await new TreeFixture({ f: "" }, { open }).build();
+  isFilled = true;
+  fixture.tree.readEvents();
+  expect(reads).toBeGreaterThanOrEqual(10);
+  expect(reads).toBeLessThan(20);
 });
 
 test("a drain that fails does not stand for later ones", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { openSync } from "node:fs";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
 import type { FolderReader } from "./folder-reader.ts";
 import { FolderTable } from "./folder-table.ts";
@@ -10,7 +11,7 @@ test("a file may be another one where the system did not say what has its name, 
   const [table, pending] = [new FolderTable(inotify, {}), new ChangedNames()];
   const listing = { keys: ["f"], kinds: ["file"] } as const;
   table.setWatch(table.base, 1);
-  table.setListing(table.base, listing);
+  runAtOnce(table.setListing(table.base, listing));
   table.base.inode = 7n;
   pending.add(table.base, "f");
   const reader = {

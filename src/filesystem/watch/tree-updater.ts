@@ -26,7 +26,7 @@ export interface TreeUpdaterOptions {
   readonly listener: TreeListener;
   /** Returns the maximum number of folders to watch. Called before each build. */
   readonly maxFolders: () => number;
-  /** Reads the queue; see `EventReader.read`. */
+  /** Reads the queue; see `EventReader.read`. If it is not empty then, it is before the next step. */
   readonly readEvents: () => IncompleteReason | undefined;
 }
 
@@ -62,8 +62,10 @@ export class TreeUpdater {
     try {
       for (let retries = 0; retries < maxRetries; retries++) {
         yield* this.#settleOnce();
-        const reason = this.#isBuild || !this.#retries.isEmpty ? readEvents() : undefined;
-        if (reason !== undefined) return reason;
+        if (this.#isBuild || !this.#retries.isEmpty) {
+          requireComplete(readEvents());
+          yield;
+        }
         // Events for these names were read before their entries were known.
         if (!this.#isBuild && !this.#retries.isEmpty) this.#options.listener.onUnseenWrite?.();
         for (let next = this.#retries.take(); next !== undefined; next = this.#retries.take())
@@ -122,10 +124,14 @@ export class TreeUpdater {
     const { table, reader } = this.#options;
     const opened = folder.depth > maxDepth ? "depth" : reader.open(folder.path);
     if (opened === "gone") this.#retry(folder);
-    else if (typeof opened === "string") table.setUnwatched(folder, opened);
-    else {
+    else if (typeof opened === "string") {
+      yield* table.clearInSteps(folder);
+      table.setUnwatched(folder, opened);
+    } else {
       const { descriptor } = opened;
       try {
+        // A different folder is there now.
+        if (folder.keys.length > 0 && folder.inode !== opened.inode) yield* table.clearInSteps(folder);
         if (!this.#watch(folder, opened)) return;
         const listing = yield* reader.list(descriptor);
         if (listing === undefined) table.setUnwatched(folder, "unreadable");
@@ -137,7 +143,7 @@ export class TreeUpdater {
   }
 
   *#setListing(folder: FolderNode, descriptor: number, listing: Listing): Steps<void> {
-    const added = this.#options.table.setListing(folder, listing);
+    const added = yield* this.#options.table.setListing(folder, listing);
     if (this.#isBuild) return;
     let done = 0;
     for (const name of added) {
@@ -182,7 +188,7 @@ export class TreeUpdater {
       }
       let done = 0;
       for (const name of names) {
-        this.#updateName(folder, opened.descriptor, name);
+        yield* this.#updateName(folder, opened.descriptor, name);
         if (++done % namesPerStep === 0) yield;
       }
     } finally {
@@ -200,7 +206,7 @@ export class TreeUpdater {
     listener.onUnseenWrite?.();
   }
 
-  #updateName(folder: FolderNode, descriptor: number, name: string): void {
+  *#updateName(folder: FolderNode, descriptor: number, name: string): Steps<void> {
     const { table, listener } = this.#options;
     const links = linksAt(descriptor, bytesOf(name));
     if (links === undefined) {
@@ -208,6 +214,8 @@ export class TreeUpdater {
       return;
     }
     const old = folder.entryOf(name) ?? folder.entryOf(`${name}/`);
+    const isGone = links === "missing" || links.kind !== "dir";
+    if (old instanceof FolderNode && isGone) yield* table.clearInSteps(old);
     const entry = table.setEntry(folder, name, links === "missing" ? undefined : links.kind);
     if (typeof entry === "number") {
       this.#reportLinks(links);

@@ -135,6 +135,13 @@ export interface WatchedTree {
    * incomplete; `build` repairs that.
    */
   drain(): Promise<WatchState>;
+  /** Whether a drain is reading the kernel's queue in steps, so that the disk is ahead of the reports. */
+  readonly hasUnreadEvents: boolean;
+  /**
+   * Reports the changes that a drain would, in one step, and does not apply them. Called before a call makes
+   * a change, which listeners distinguish from earlier ones of other programs.
+   */
+  readEvents(): void;
   /**
    * Yields the files of the folder and those below it, in the byte order of their paths, without unwatched
    * folders.
