@@ -18,6 +18,10 @@ const includeVariables = /^(?:include|includeif\..+)\.path$/s;
 const commandVariables =
   /^(?:alias\..+|browser\..+\.(?:cmd|path)|core\.(?:askpass|editor|fsmonitor|gitproxy|pager|sshcommand|alternaterefscommand)|credential\.(?:.+\.)?helper|diff\.(?:external|.+\.(?:command|textconv))|filter\..+\.(?:clean|smudge|process)|gpg\.(?:.+\.)?(?:program|defaultkeycommand)|guitool\..+\.cmd|hook\..+\.command|interactive\.difffilter|man\..+\.(?:cmd|path)|merge\..+\.driver|(?:merge|diff)tool\..+\.(?:cmd|path)|pager\..+|remote\..+\.(?:uploadpack|receivepack)|sendemail\..+|sequence\.editor|submodule\..+\.update|trailer\..+\.(?:command|cmd)|uploadpack\.packobjectshook)$/s;
 
+/** Returns whether the value of the variable with this name is used by `pathsIn`. */
+export const mayNamePath = (name: string): boolean =>
+  includeVariables.test(name) || pathVariables.test(name) || commandVariables.test(name);
+
 /** The folders that paths in a configuration file are relative to. */
 export interface GitFolders {
   /** The host path of the folder that relative paths start at: the top of the working tree. */
@@ -27,7 +31,7 @@ export interface GitFolders {
 }
 
 /** Maximum size, in bytes, of a file that is read. */
-const maxBytes = 1024 * 1024;
+export const maxConfigBytes = 1024 * 1024;
 /** Maximum number of configuration files of a repository, with those that they include. */
 const maxFiles = 64;
 
@@ -103,19 +107,23 @@ export function* variablesIn(text: string): Generator<GitVariable> {
  * continues it, except in a comment, with one of `further`.
  */
 function readValue(begin: string, further: Iterator<string>): string {
+  if (!/["\\#;]/.test(begin)) return begin.trimEnd();
   let value = "";
   let isQuoted = false;
   // Trailing blanks are dropped, but not those in quotes.
   let kept = 0;
   for (let line: string | undefined = begin; line !== undefined; ) {
     let next: string | undefined;
-    for (const [part] of line.matchAll(/\\.?|[^\\]/gsu)) {
+    for (const [part] of line.matchAll(/\\.?|["#;]|[^\\"#;]+/gsu)) {
+      const before = value.length;
       if (part === '"') isQuoted = !isQuoted;
       else if (!isQuoted && (part === "#" || part === ";")) break;
       else if (part === "\\") next = further.next().value;
       else if (part.startsWith("\\")) value += escapes[part[1]!] ?? part[1]!;
       else value += part;
-      if (isQuoted || !/\s/.test(part)) kept = value.length;
+      const trimmed = part.trimEnd();
+      if (isQuoted || trimmed === part) kept = value.length;
+      else if (trimmed !== "" && !part.startsWith("\\")) kept = before + trimmed.length;
     }
     line = next;
   }
@@ -130,7 +138,7 @@ export function readSmall(file: string): string | undefined {
   try {
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);
-    if (!stats.isFile() || stats.size > maxBytes) return undefined;
+    if (!stats.isFile() || stats.size > maxConfigBytes) return undefined;
     const bytes = Buffer.alloc(stats.size);
     return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0));
   } catch {

@@ -4,7 +4,14 @@
  */
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type GitVariable, pathsIn, readSmall, variablesIn } from "./git-config.ts";
+import {
+  type GitVariable,
+  maxConfigBytes,
+  mayNamePath,
+  pathsIn,
+  readSmall,
+  variablesIn,
+} from "./git-config.ts";
 
 export interface GitUser {
   /** The home folder of the user. */
@@ -31,7 +38,7 @@ const repositoryNames: ReadonlySet<string> = new Set([
 
 export class GitPaths {
   readonly #user: GitUser;
-  /** The variables of files, with the stamps of those files. */
+  /** The variables of files that may name paths, with the stamps of those files. */
   readonly #known = new Map<
     string,
     { readonly stamps: string; readonly variables: readonly GitVariable[] }
@@ -53,7 +60,7 @@ export class GitPaths {
         const { folders, configFiles } = repository;
         const place = { top, home: this.#user.home };
         const files = [...this.#user.configFiles, ...configFiles];
-        paths.push(...folders, ...pathsIn(files, place, (file) => this.#variablesOf(file)));
+        paths.push(...folders, ...pathsIn(files, place, this.#reader()));
       }
       if (top === dirname(top)) return paths;
     }
@@ -66,15 +73,24 @@ export class GitPaths {
   programsFor(top: string): string[] {
     const { configFiles = [] } = repositoryAt(top) ?? {};
     const place = { top, home: this.#user.home };
-    return pathsIn([...this.#user.configFiles, ...configFiles], place, (file) => this.#variablesOf(file));
+    return pathsIn([...this.#user.configFiles, ...configFiles], place, this.#reader());
   }
 
-  #variablesOf(file: string): readonly GitVariable[] {
-    const stamps = stampsOf(file);
-    if (stamps === undefined) return [];
+  /** Returns a reader of the variables of configuration files, up to a number of bytes. */
+  #reader(): (file: string) => readonly GitVariable[] {
+    let left = maxTotalBytes;
+    return (file) => {
+      const { stamps, size } = stampsOf(file) ?? {};
+      if (stamps === undefined || size! > maxConfigBytes || size! > left) return [];
+      left -= size!;
+      return this.#variablesOf(file, stamps);
+    };
+  }
+
+  #variablesOf(file: string, stamps: string): readonly GitVariable[] {
     const known = this.#known.get(file);
     if (known?.stamps === stamps) return known.variables;
-    const variables = [...variablesIn(readSmall(file) ?? "")];
+    const variables = [...variablesIn(readSmall(file) ?? "")].filter(({ name }) => mayNamePath(name));
     if (this.#known.size >= maxKnown) this.#known.clear();
     this.#known.set(file, { stamps, variables });
     return variables;
@@ -83,6 +99,8 @@ export class GitPaths {
 
 /** Maximum number of files whose variables are kept. */
 const maxKnown = 256;
+/** Maximum bytes of the configuration files of one repository, which an admission reads in one step. */
+const maxTotalBytes = 2 * maxConfigBytes;
 
 interface Repository {
   /** Host paths of its folders, if those lie elsewhere. */
@@ -113,10 +131,12 @@ function repositoryAt(top: string): Repository | undefined {
 export const isReadByGit = (folder: string, name: string): boolean =>
   repositoryNames.has(name) && statsAt(join(folder, "HEAD")) !== undefined;
 
-function stampsOf(file: string): string | undefined {
+function stampsOf(file: string): { readonly stamps: string; readonly size: number } | undefined {
   try {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return stats && `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`;
+    if (stats === undefined) return undefined;
+    const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+    return { stamps: `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`, size: Number(size) };
   } catch {
     return undefined;
   }

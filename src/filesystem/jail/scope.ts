@@ -10,17 +10,23 @@ interface Region {
   readonly isReadOnly: boolean;
 }
 
+/** A region, and the beginning of the path of everything in it. */
+interface Folder {
+  readonly path: string;
+  readonly prefix: string;
+}
+
 /** The entries that a call may touch: some regions inside a boundary. */
 export class PathScope implements Scope {
   readonly root: readonly string[];
   readonly #boundary: string;
-  readonly #regions: readonly Region[];
+  readonly #regions: readonly (Region & Folder)[];
 
   /** Creates a scope. The boundary is a folder whose name stays; "" for the base, which has none. */
   constructor(root: readonly string[], boundary: string, regions: readonly Region[]) {
     this.root = root;
     this.#boundary = boundary;
-    this.#regions = regions;
+    this.#regions = regions.map((region) => ({ ...region, ...folderAt(region.path) }));
   }
 
   /** Returns the same part of the tree, with relative paths that start from the base. */
@@ -29,11 +35,12 @@ export class PathScope implements Scope {
   }
 
   contains(path: string): boolean {
-    return this.#regions.some((region) => isWithin(path, region.path));
+    return this.#regions.some((region) => isWithin(path, region));
   }
 
   leadsInside(path: string): boolean {
-    return this.#regions.some((region) => isWithin(path, region.path) || isWithin(region.path, path));
+    const folder = folderAt(path);
+    return this.#regions.some((region) => isWithin(path, region) || isWithin(region.path, folder));
   }
 
   /**
@@ -48,13 +55,15 @@ export class PathScope implements Scope {
   refusalOfChange(requested: string, path: string, changes: ProtectedChange) {
     // The name of the boundary is an entry of a folder outside.
     if (changes === "tree" && path === this.#boundary && path !== "") return refuseJailed.boundary(requested);
-    const isWritable = this.#regions.some((region) => !region.isReadOnly && isWithin(path, region.path));
+    const isWritable = this.#regions.some((region) => !region.isReadOnly && isWithin(path, region));
     return isWritable ? undefined : refuseJailed.readOnlyGrant(requested);
   }
 }
 
-const isWithin = (path: string, folder: string): boolean =>
-  folder === "" || path === folder || path.startsWith(`${folder}/`);
+const folderAt = (path: string): Folder => ({ path, prefix: path === "" ? "" : `${path}/` });
+
+const isWithin = (path: string, folder: Folder): boolean =>
+  path === folder.path || path.startsWith(folder.prefix);
 
 /** Maximum grants of one scope, each of which is a walk before the call begins. */
 const maxGrants = 100;

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { closeSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { AdmitOptions } from "./folder.ts";
 import { backends, countDescriptorsBelow, JailFixture, lead } from "./jail.test-kit.ts";
+import { openJail } from "./jail.ts";
 
 const deep = `${"n/".repeat(255)}f`;
 
@@ -60,6 +62,27 @@ describe.each(backends)("%s", (backend) => {
       expect(lead(jail, `${"d/../".repeat(64)}a.txt`)).toBe("at:a.txt");
       expect(lead(jail, `${"d/../".repeat(65)}a.txt`)).toBe("bad-input");
       expect(lead(jail, `${"no/../".repeat(65)}a.txt`)).toBe("bad-input");
+    });
+
+    test("steps back from a deep folder resolve the names before them only once", () => {
+      const globs = compileGlobSet(["**/.env"]);
+      let resolved = 0;
+      const matchesIn = (folder: string, name: string) => {
+        resolved++;
+        return globs.matchesIn(folder, name);
+      };
+      const counted = openJail({ basePath: sandbox.base, deny: { ...globs, matchesIn }, backend });
+      const folder = "n/".repeat(255);
+      for (const [steps, expected] of [
+        ["no/../".repeat(64), `at:${deep}`],
+        ["../n/".repeat(64), `at:${deep}`],
+        ["../".repeat(64), `at:${"n/".repeat(190)}n`],
+      ] as const) {
+        resolved = 0;
+        expect(lead(counted, `${folder}${steps}${expected.endsWith("f") ? "f" : ""}`)).toBe(expected);
+        expect(resolved).toBeLessThan(3 * 256);
+      }
+      counted.close();
     });
 
     test("at most 128 folders are new, and a path of any number of names is walked", () => {

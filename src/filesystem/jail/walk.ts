@@ -3,8 +3,8 @@
  * system never follows a link. If possible, it resolves the folders on the path in one step (see
  * `resolveBeneath`), which fails if one of them is a link. It reads links, and splices their text into the
  * remaining names, so that the same rules apply to it as to a path from a caller. It never opens `..`: it
- * removes the name before it and starts again at the base, because a folder that was moved in between has a
- * parent different from the one the walk came from.
+ * removes the name before it and continues in the folder that it came from, which it has kept open, or starts
+ * again at the base, because a folder that was moved in between has a different parent.
  */
 import { isUtf8 } from "node:buffer";
 import { refuse } from "../../base/errors.ts";
@@ -71,6 +71,9 @@ class Walk {
   #names: string[];
   #index = 0;
   #folder: HeldFolder;
+  /** The nearest folders above `#folder`, which each `..` goes back to, if the path has any. */
+  readonly #above: HeldFolder[] = [];
+  #hasBack: boolean;
   /** The end of the names that come from a link. They must exist, or the link dangles. */
   #linkEnd = 0;
   #folderOnly: boolean;
@@ -83,6 +86,7 @@ class Walk {
     this.#options = options;
     this.#names = [...parsed.names];
     this.#folderOnly = parsed.folderOnly;
+    this.#hasBack = parsed.names.includes("..");
     this.#folder = rules.backend.base(requested);
   }
 
@@ -97,6 +101,8 @@ class Walk {
     } catch (error) {
       this.#folder.close();
       throw refusalOfErrno(error, this.#requested);
+    } finally {
+      this.#closeAbove();
     }
   }
 
@@ -145,7 +151,7 @@ class Walk {
 
   /** Ends the walk. Inside a folder, it resolves its own name once more, now as the last one. */
   #arrive(): ResolvedPath | undefined {
-    if (this.#index > 0) return this.#restart();
+    if (this.#index > 0) return this.#stepBack();
     this.#rules.scope?.require(this.#requested, "", true);
     this.#requireBase("");
     const handle = this.#folder.openPath(".");
@@ -162,7 +168,7 @@ class Walk {
       if (code === "ENOTDIR" || code === "ELOOP") return this.#followLink(name);
       throw error;
     }
-    this.#folder.close();
+    this.#keepOpen(this.#folder);
     this.#folder = child;
     this.#index++;
     return undefined;
@@ -222,10 +228,13 @@ class Walk {
     const ofLinks = Math.max(this.#linkEnd - (this.#index + 1), 0);
     this.#names = [...before, ...names, ...after];
     this.#linkEnd = before.length + names.length + ofLinks;
+    this.#hasBack ||= names.includes("..");
     this.#reportNames([...before, ...names], before.length);
     this.#reportNames(this.#names, before.length);
     if (this.#names.length > maxNames) throw refuse.badLink(this.#requested);
-    if (isAbsolute) this.#restart();
+    if (!isAbsolute) return;
+    this.#restart();
+    this.#resolveBeneath();
   }
 
   /**
@@ -289,10 +298,31 @@ class Walk {
     }
     this.#names.splice(index - 1, 2);
     this.#linkEnd -= Math.min(Math.max(this.#linkEnd - (index - 1), 0), 2);
-    return this.#restart();
+    // The names that lead to this folder are unchanged if the removed one is missing.
+    return index > this.#index ? undefined : this.#stepBack();
+  }
+
+  /** Keeps a folder open if a later `..` may go back to it. */
+  #keepOpen(folder: HeldFolder): void {
+    if (!this.#hasBack) folder.close();
+    else if (this.#above.push(folder) > maxRestarts) this.#above.shift()!.close();
+  }
+
+  #closeAbove(): void {
+    for (const folder of this.#above.splice(0)) folder.close();
+  }
+
+  /** Goes back to the folder that the walk came from. */
+  #stepBack(): undefined {
+    const above = this.#above.pop();
+    if (above === undefined) return this.#restart();
+    this.#folder.close();
+    this.#folder = above;
+    this.#index--;
   }
 
   #restart(): undefined {
+    this.#closeAbove();
     this.#folder.close();
     this.#folder = this.#rules.backend.base(this.#requested);
     this.#index = 0;
