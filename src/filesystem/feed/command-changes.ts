@@ -113,14 +113,21 @@ export class CommandChanges {
     yield* found.visit(this.#top, { path: "", origin: "", isInNew: false });
     const made: NewFolder[] = [];
     for (const path of found.made) {
+      yield;
       const folder = tree.folderAt(path);
       if (folder === undefined) continue;
       const isReplacement = this.#removed.get(path) === true;
       made.push({ path, isReplacement, ...(yield* this.#list(folder, path, tree)) });
     }
     const { deletedFiles, deleted } = yield* this.#deletions(tree);
-    for (const path of found.files) this.#files.add(path);
-    for (const { path } of found.movedFiles) this.#files.add(path);
+    for (const path of found.files) {
+      yield;
+      this.#files.add(path);
+    }
+    for (const { path } of found.movedFiles) {
+      yield;
+      this.#files.add(path);
+    }
     return {
       ...{ files: found.files, deletedFiles, movedFiles: found.movedFiles },
       ...{ made, moved: found.moved, deleted, modified: found.modified },
@@ -150,6 +157,7 @@ export class CommandChanges {
     let isIncomplete = false;
     const folders: [folder: WatchedFolder, path: string][] = [[folder, path]];
     for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+      yield;
       const [{ keys, entries, unwatched }, above] = next;
       if (unwatched !== undefined || files > maxNames) isIncomplete = true;
       for (const [index, key] of unwatched === undefined ? keys.entries() : []) {

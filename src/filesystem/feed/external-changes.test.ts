@@ -256,3 +256,46 @@ test("changes that are noted between two steps are found too", () => {
   runAtOnce(steps);
   expect(fixture.found).toEqual([...names, "later"].map((path) => `created ${path}`));
 });
+
+test("files that take the names of one another in a long chain are compared in steps", () => {
+  const names = numbered(2000);
+  const fixture = new Fixture(names.slice(0, -1));
+  for (const [index, path] of names.slice(0, -1).entries())
+    fixture.add({ kind: "moved", from: names[index + 1]!, path });
+  let before = 0;
+  let steps = 0;
+  for (const _ of fixture.external.reconcile(1)) {
+    expect(fixture.found.length - before).toBeLessThanOrEqual(512);
+    before = fixture.found.length;
+    steps++;
+  }
+  expect(steps).toBeGreaterThan(3);
+  // All names but the last have an entry still, and are said to have changed.
+  expect(fixture.found).toHaveLength(1999);
+});
+
+test("a moved folder takes its noted names along, and too many of them are a gap", () => {
+  const names = numbered(1000).map((name) => `in/${name}`);
+  const fixture = new Fixture([...names.map((name) => name.replace("in", "out")), "other"]);
+  fixture.add(...[...names, "other"].map((path) => ({ kind: "created", path }) as const));
+  for (let moves = 0; moves < 31; moves++) {
+    fixture.external.moveBelow("in", "out");
+    fixture.external.moveBelow("out", "in");
+  }
+  fixture.external.moveBelow("in", "out");
+  expect(fixture.external.isOverfull).toBe(false);
+  runAtOnce(fixture.external.reconcile(1));
+  expect(new Set(fixture.found)).toEqual(
+    new Set(["created other", ...names.map((name) => `created ${name.replace("in", "out")}`)]),
+  );
+  fixture.add(
+    ...Array.from({ length: 10_000 }, (_, index) => ({ kind: "created", path: `in/${index}` }) as const),
+  );
+  for (let moves = 0; moves < 4; moves++) {
+    fixture.external.moveBelow("in", "out");
+    fixture.external.moveBelow("out", "in");
+  }
+  expect(fixture.external.isOverfull).toBe(true);
+  fixture.external.clear(1);
+  expect(fixture.external.isOverfull).toBe(false);
+});

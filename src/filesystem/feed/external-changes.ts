@@ -4,11 +4,10 @@
  * change found, left there.
  */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { ancestorsOf } from "../jail/backend.ts";
 import type { Stamps } from "../jail/statx.ts";
 import type { TreeChange } from "../watch/watched-tree.ts";
 import type { FoundChange, Period } from "./change.ts";
-import { latin1Of, movedKeys } from "./paths.ts";
+import { isBelowAny, latin1Of, moveKeys } from "./paths.ts";
 import { joinPeriods } from "./period.ts";
 import { RecentInodes } from "./recent-inodes.ts";
 
@@ -20,7 +19,7 @@ type Stamped = Stamps | "missing";
 /** A name that had events since it was last judged. */
 interface Touched {
   /** Its path, one character per byte. */
-  readonly place: string;
+  place: string;
   /** The entry that had the name before the first event. */
   readonly before: Presence;
   /** Whether the name was removed or assigned. */
@@ -92,17 +91,19 @@ export interface ExternalChangesOptions {
 }
 
 /**
- * Maximum names that are noted at once, and maximum moves of folders, each of which goes through all names.
+ * Maximum names that are noted at once; and maximum moves of folders, each of which goes through all names,
+ * with the maximum names that these move.
  */
-const most = { names: 16_384, folderMoves: 64 } as const;
+const most = { names: 16_384, folderMoves: 64, movedNames: 65_536 } as const;
 
-/** Names that are compared in one step. */
+/** Names that are compared in one step, and the maximum with the other ends of their moves. */
 const atOnce = 128;
+const mostAtOnce = 512;
 
 export class ExternalChanges {
   readonly #options: ExternalChangesOptions;
   #touched = new Map<string, Touched>();
-  #left = new Map<string, Left>();
+  readonly #left = new Map<string, Left>();
   /**
    * The names that were held when they were last compared. They stand apart from `#touched`, so that a step
    * of a transaction does not compare again all names that earlier steps have touched.
@@ -111,13 +112,19 @@ export class ExternalChanges {
   /** The names whose entries are gone again, although no event has said so. The next drain compares them. */
   readonly #late = new Map<string, Touched>();
   /** The keys of `#left` to be verified by the next drain, and those that wait for a transaction to end. */
-  #unverified = new Set<string>();
+  readonly #unverified = new Set<string>();
   readonly #heldLeft = new Set<string>();
   #transactionsOver = 0;
   /** The names whose entries were made and removed, among those that are being compared. */
   readonly #passing = new Set<string>();
   readonly #inodes = new RecentInodes(most.names);
+  /** The path of the last event, which the next one often shares. */
+  #lastPath: Buffer | undefined;
+  #lastKey = "";
   #folderMoves = 0;
+  #movedNames = 0;
+  /** Whether a call removed a folder above, for folders above the names that are being compared. */
+  readonly #isInRemovedFolder = new Map<string, boolean>();
 
   constructor(options: ExternalChangesOptions) {
     this.#options = options;
@@ -125,9 +132,12 @@ export class ExternalChanges {
 
   /** Whether more happened than can be noted. The changes are then unknown, and `clear` is due. */
   get isOverfull(): boolean {
-    const { names, folderMoves } = most;
     const touched = this.#touched.size + this.#held.size + this.#late.size;
-    return touched > names || this.#left.size > names || this.#folderMoves > folderMoves;
+    return (
+      Math.max(touched, this.#left.size) > most.names ||
+      this.#folderMoves > most.folderMoves ||
+      this.#movedNames > most.movedNames
+    );
   }
 
   /** Forgets all events, and the entries that calls left before the drain of this number. */
@@ -136,7 +146,7 @@ export class ExternalChanges {
     this.#held.clear();
     this.#late.clear();
     this.#passing.clear();
-    this.#folderMoves = 0;
+    this.#forgetMoves();
     for (const [path, left] of this.#left) if (left.drain < drain) this.#left.delete(path);
   }
 
@@ -151,8 +161,9 @@ export class ExternalChanges {
 
   /** Notes that a call removed a folder with everything in it. */
   dropBelow(path: string): void {
+    const prefix = `${path}/`;
     for (const map of [this.#touched, this.#held, this.#late, this.#left])
-      for (const key of map.keys()) if (key.startsWith(`${path}/`)) map.delete(key);
+      for (const key of map.keys()) if (key.startsWith(prefix)) map.delete(key);
   }
 
   /** Notes that a folder was moved, so that the notes about names in it apply to other paths. */
@@ -160,14 +171,25 @@ export class ExternalChanges {
     this.#folderMoves++;
     this.#releaseHeld();
     const cut = latin1Of(from).length;
-    this.#touched = movedKeys(this.#touched, [from, to], (touched) => ({
-      ...touched,
-      place: latin1Of(to) + touched.place.slice(cut),
+    const [above, prefix] = [latin1Of(to), `${from}/`];
+    moveKeys(this.#touched, [from, to], (touched) => {
+      this.#movedNames++;
+      touched.place = above + touched.place.slice(cut);
       // An entry from elsewhere is new in the folder.
-      origin: touched.origin?.startsWith(`${from}/`) ? to + touched.origin.slice(from.length) : undefined,
-    }));
-    this.#left = movedKeys(this.#left, [from, to], (left) => left);
-    this.#unverified = new Set(this.#left.keys());
+      touched.origin = touched.origin?.startsWith(prefix)
+        ? to + touched.origin.slice(from.length)
+        : undefined;
+    });
+    moveKeys(this.#left, [from, to], (_, path, old) => {
+      this.#movedNames++;
+      this.#unverified.delete(old);
+      this.#unverified.add(path);
+    });
+  }
+
+  #forgetMoves(): void {
+    this.#folderMoves = 0;
+    this.#movedNames = 0;
   }
 
   /** Releases held names if another transaction has ended. */
@@ -247,7 +269,8 @@ export class ExternalChanges {
    * does not say.
    */
   #touch(path: Buffer, before: Presence | undefined): Touched {
-    const key = path.toString();
+    if (path !== this.#lastPath) [this.#lastPath, this.#lastKey] = [path, path.toString()];
+    const key = this.#lastKey;
     const known = this.#touched.get(key) ?? this.#held.get(key) ?? this.#late.get(key);
     const period = this.#options.period();
     if (known !== undefined) {
@@ -303,7 +326,7 @@ export class ExternalChanges {
   #compareNext(paths: readonly string[], mayWait = false): Iterable<string> {
     const { stampsAt, isHeld } = this.#options;
     const batch = this.#takeBatch(paths);
-    if (this.#touched.size === 0) this.#folderMoves = 0;
+    if (this.#touched.size === 0) this.#forgetMoves();
     // Entries in these folders may be compared only later.
     for (const path of paths) if (batch.has(path)) batch.get(path)!.isEmptied = false;
     const held = new Set<string>();
@@ -325,6 +348,7 @@ export class ExternalChanges {
     for (const one of judged.values()) if (this.#isPassing(one)) this.#passing.add(one.path);
     // The folder may be among the names that are compared next.
     const later = new Map<string, boolean>();
+    const inPassing = new Map<string, boolean>();
     const isPassing = (path: string): boolean => {
       if (this.#passing.has(path)) return true;
       const touched = this.#touched.get(path);
@@ -333,8 +357,9 @@ export class ExternalChanges {
       later.set(path, found);
       return found;
     };
+    this.#isInRemovedFolder.clear();
     for (const one of judged.values()) {
-      const isInPassing = one.now === "missing" && ancestorsOf(one.path).some(isPassing);
+      const isInPassing = one.now === "missing" && isBelowAny(one.path, isPassing, inPassing);
       if (!sources.has(one.path) && !isInPassing) this.#judge(one, this.#isMove(one, judged));
     }
     if (this.#touched.size === 0) this.#passing.clear();
@@ -377,7 +402,9 @@ export class ExternalChanges {
       if (one === undefined) continue;
       batch.set(path, one);
       touched.delete(path);
-      for (const end of [one.origin, targets.get(path)]) if (end !== undefined) names.add(end);
+      // Names may form chains of any length. A move whose ends are compared apart is two other changes.
+      for (const end of [one.origin, targets.get(path)])
+        if (end !== undefined && names.size < mostAtOnce) names.add(end);
     }
     return batch;
   }
@@ -459,12 +486,18 @@ export class ExternalChanges {
   #settle(path: string, now: Stamped): void {
     if (now !== "missing") this.#inodes.set(now);
     const left = this.#left.get(path);
-    if (left !== undefined) this.#left.set(path, { ...left, stamps: now });
+    if (left === undefined) return;
+    if ((left.stamps === "missing") !== (now === "missing")) this.#isInRemovedFolder.clear();
+    this.#left.set(path, { ...left, stamps: now });
   }
 
   /** Returns whether a call removed a folder above, which accounts for everything in it. */
   #isInRemoved(path: string): boolean {
-    return ancestorsOf(path).some((folder) => this.#left.get(folder)?.stamps === "missing");
+    return isBelowAny(
+      path,
+      (folder) => this.#left.get(folder)?.stamps === "missing",
+      this.#isInRemovedFolder,
+    );
   }
 
   /**
@@ -474,8 +507,12 @@ export class ExternalChanges {
   *#verifyLeft(drain: number, compared: ReadonlySet<string>): Steps<void> {
     const { stampsAt, isHeld } = this.#options;
     let count = 0;
+    this.#isInRemovedFolder.clear();
     for (const path of this.#unverified) {
-      if (++count % atOnce === 0) yield;
+      if (++count % atOnce === 0) {
+        yield;
+        this.#isInRemovedFolder.clear();
+      }
       const left = this.#left.get(path);
       if (left !== undefined && (left.drain >= drain || this.#late.has(path))) continue;
       this.#unverified.delete(path);
@@ -493,6 +530,7 @@ export class ExternalChanges {
         const touched = { place, before, ...flags, during, time: Date.now() };
         this.#judge({ path, touched, now }, false);
       }
+      if (left.stamps === "missing") this.#isInRemovedFolder.clear();
       this.#left.delete(path);
     }
   }

@@ -64,3 +64,30 @@ test("a folder is forgotten however many others are, and what is noted afterward
     expect(["d/b", "c"].map((path) => seen.current(path))).toEqual([undefined, undefined]);
   }
 });
+
+test("the files of very many dropped folders are forgotten some at a time, and all before as many follow", () => {
+  const seen = new KnownContents({ folders: 100 });
+  let uses = 0;
+  const content = Buffer.from("x");
+  const counted = {
+    get content() {
+      uses++;
+      return content;
+    },
+    mode: 0o644,
+  };
+  for (let index = 0; index < 2000; index++) seen.note(`d/${index}`, counted);
+  const most = { uses: 0, total: uses };
+  for (let index = 0; index < 300; index++) {
+    uses = 0;
+    seen.dropBelow(index === 0 ? "d" : `e${index}`);
+    expect(seen.current("d/7")).toBeUndefined();
+    most.uses = Math.max(most.uses, uses);
+    most.total += uses;
+  }
+  expect(most.uses).toBeLessThanOrEqual(20);
+  // Each was kept, and forgotten once.
+  expect(most.total).toBeGreaterThanOrEqual(4000);
+  seen.note("d/7", file("new"));
+  expect(seen.current("d/7")?.content.toString()).toBe("new");
+});

@@ -32,14 +32,26 @@ interface Version {
   readonly until: number | undefined;
 }
 
+/**
+ * Forgets the files of many dropped folders, some with each further one, so that it ends before there are as
+ * many again.
+ */
+interface Sweep {
+  readonly dropped: ReadonlyMap<string, number>;
+  readonly rest: Iterator<Version, undefined>;
+  /** The number of versions that are checked with each dropped folder. */
+  readonly perDrop: number;
+}
+
 export class KnownContents {
   readonly #max: Limits;
   /** The versions of unchanged files, by path, and those before a change, by path and number. */
   readonly #versions = new Map<string, Version>();
   #bytes = 0;
   /** The folders that were dropped, each with its number. Their unchanged files are forgotten on access. */
-  readonly #dropped = new Map<string, number>();
+  #dropped = new Map<string, number>();
   #drops = 0;
+  #sweep: Sweep | undefined;
 
   constructor(max: Partial<Limits> = {}) {
     this.#max = { ...maxKnown, ...max };
@@ -62,10 +74,13 @@ export class KnownContents {
   /** Forgets the unchanged files in a folder that was moved, removed or replaced; "" for all files. */
   dropBelow(folder: string): void {
     this.#dropped.set(folder, ++this.#drops);
-    if (this.#dropped.size <= this.#max.folders) return;
-    for (const { path, until } of this.#versions.values())
-      if (until === undefined && this.#current(path) === undefined) this.#forget(path);
-    this.#dropped.clear();
+    const { folders } = this.#max;
+    if (this.#dropped.size > folders) {
+      const perDrop = Math.ceil(this.#versions.size / folders);
+      this.#sweep = { dropped: this.#dropped, rest: this.#versions.values(), perDrop };
+      this.#dropped = new Map();
+    }
+    this.#sweepSome();
   }
 
   /** Returns the unchanged file at a path, if a call has seen it. */
@@ -81,8 +96,21 @@ export class KnownContents {
   #current(path: string): Version | undefined {
     const version = this.#versions.get(path);
     if (version === undefined) return undefined;
-    const isDropped = (folder: string) => (this.#dropped.get(folder) ?? 0) > version.drops;
+    const isDropped = (folder: string) =>
+      (this.#dropped.get(folder) ?? this.#sweep?.dropped.get(folder) ?? 0) > version.drops;
     return ["", ...ancestorsOf(path)].some(isDropped) ? undefined : version;
+  }
+
+  #sweepSome(): void {
+    for (let count = this.#sweep?.perDrop ?? 0; count > 0; count--) {
+      const { done, value } = this.#sweep!.rest.next();
+      if (done === true) {
+        this.#sweep = undefined;
+        return;
+      }
+      const { path, until } = value;
+      if (until === undefined && this.#current(path) === undefined) this.#forget(path);
+    }
   }
 
   #keep(version: Version): void {

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import type { WatchedFolder } from "../watch/watched-tree.ts";
+import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
+
+/** Returns a folder of the tree with these entries. */
+function folderWith(entries: Readonly<Record<string, WatchedFolder["entries"][number]>>): WatchedFolder {
+  const keys = Object.keys(entries);
+  return {
+    ...{ parent: undefined, name: "", inode: 1n, unwatched: undefined, changedAt: 0 },
+    ...{ keys, entries: Object.values(entries) },
+  };
+}
+
+const at = { isFolder: true, cause: { by: "external" } } as const;
+
+/** Returns the summary of new folders, which the tree has as `folder`, and the number of its steps. */
+function summarize(paths: readonly string[], folder: WatchedFolder | undefined): [ChangeSummary, number] {
+  const command = new CommandChanges({ by: "call" });
+  for (const path of paths) command.note({ ...at, path, kind: "created" });
+  const summing = command.summarize({
+    folderAt: () => folder,
+    presenceAt: () => "folder",
+    denies: () => false,
+  });
+  let steps = 0;
+  let step = summing.next();
+  for (; !step.done; step = summing.next()) steps++;
+  return [step.value, steps];
+}
+
+test("new folders are summed up in steps, also empty ones and those that are gone", () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `f${index}`);
+  const empty = folderWith({});
+  const inOne = folderWith(Object.fromEntries(names.map((name) => [`${name}/`, empty])));
+  for (const [paths, folder, made] of [
+    [names, empty, 1000],
+    [names, undefined, 0],
+    [["one"], inOne, 1],
+  ] as const) {
+    const [summary, steps] = summarize(paths, folder);
+    expect(summary.made).toHaveLength(made);
+    expect(summary.made.every(({ files }) => files === 0)).toBe(true);
+    expect(steps).toBeGreaterThanOrEqual(2000);
+  }
+});
+
+test("the names of new files are kept in steps", () => {
+  const command = new CommandChanges({ by: "call" });
+  for (let index = 0; index < 1000; index++)
+    command.note({ ...at, isFolder: false, path: `${index}`, kind: "created" });
+  const summing = command.summarize({
+    folderAt: () => undefined,
+    presenceAt: () => "entry",
+    denies: () => false,
+  });
+  expect([...summing].length).toBeGreaterThanOrEqual(2000);
+});
