@@ -220,6 +220,8 @@ test("8,000 files that another program rewrites and removes one by one", async (
 describe.each(profiles)("the deepest paths, in the profile %s", (profile) => {
   const deepest = "d/".repeat(127);
   const many = Array.from({ length: 2000 }, (_, index) => `${deepest}${index}`);
+  /** Goes 63 times into a missing folder and back. */
+  const back = "x/../".repeat(63);
 
   test("are created, read, moved, explained and compared in steps", async () => {
     const driven = drivers.get(profile)!;
@@ -231,6 +233,11 @@ describe.each(profiles)("the deepest paths, in the profile %s", (profile) => {
       ["coder::read-file", { paths: many }, fewestReads],
       ["coder::create-file", created],
       ["coder::read-file", { paths: many.map((path) => `${path}/x`.slice(2)) }, fewestReads],
+      [
+        "coder::read-file",
+        { paths: many.slice(0, 100).map((path) => `${deepest}${back}${path.slice(deepest.length)}`) },
+        fewestReads,
+      ],
       ["coder::delete-file", { paths: many.slice(1) }, fewestReads],
       ["coder::search", { query: "x", path: deepest }],
       ["coder::move", moved],
