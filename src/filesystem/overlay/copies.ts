@@ -1,5 +1,6 @@
 /** Copies entries in a planned tree. */
 import { closeSync, type Stats } from "node:fs";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { StagedFolder } from "../disk/steps.ts";
 import { readFewEntries } from "../files/entries.ts";
 import { type Attributes, readAttributes } from "../jail/attributes.ts";
@@ -39,9 +40,9 @@ export class PlannedCopies {
   }
 
   /** Returns a copy of an entry, a folder with everything in it. Throws the errno error. */
-  copy(folder: PlannedFolder, name: string, to: Destination): Copied {
+  *copy(folder: PlannedFolder, name: string, to: Destination): Steps<Copied> {
     const stats = folder.lstat(name);
-    if (stats.isDirectory()) return this.#copyFolder(folder, name, { ...to, stats });
+    if (stats.isDirectory()) return yield* this.#copyFolder(folder, name, { ...to, stats });
     const entry = stats.isSymbolicLink() ? this.#copyLink(folder, name) : this.copyFile(folder, name);
     return { entry, steps: [{ kind: "place", path: to.path, staged: entry.staged }] };
   }
@@ -57,7 +58,10 @@ export class PlannedCopies {
   }
 
   /** Returns a copy of a folder, which is placed empty and then filled by steps. */
-  fill(inside: PlannedFolder, { path, requested, mode }: Destination & { readonly mode: number }): Filled {
+  *fill(
+    inside: PlannedFolder,
+    { path, requested, mode }: Destination & { readonly mode: number },
+  ): Steps<Filled> {
     const staged: StagedFolder = { kind: "dir", mode: mode | 0o700 };
     const entry = new PlannedEntries(undefined);
     entry.becomeNew(staged, mode);
@@ -68,27 +72,35 @@ export class PlannedCopies {
     for (const { raw, kind } of few) {
       if (typeof raw !== "string") throw errnoError("EILSEQ");
       if (kind === "other") throw refuseMove.holdsSpecialFile(requested);
-      const copied = this.copy(inside, raw, { path: pathIn(path, raw), requested });
+      const copied = yield* this.copy(inside, raw, { path: pathIn(path, raw), requested });
       entry.changed.set(raw, copied.entry);
       for (const step of copied.steps) steps.push(step);
+      yield;
     }
     // The folder must be filled before its mode denies access.
     if (staged.mode !== mode) steps.push({ kind: "chmod", path, mode, expected: { staged } });
     return { staged, entry, steps };
   }
 
-  #copyFolder(folder: PlannedFolder, name: string, to: Destination & { readonly stats: Stats }): Copied {
+  *#copyFolder(
+    folder: PlannedFolder,
+    name: string,
+    to: Destination & { readonly stats: Stats },
+  ): Steps<Copied> {
     const change = folder.change(name)?.entry as PlannedEntries | undefined;
     const origin = change === undefined ? folder.originOf(name) : change.origin;
     const mode = to.stats.mode & 0o777;
     if (origin === undefined || (change !== undefined && change.changed.size > 0)) {
       using inside = folder.child(name);
-      const { staged, entry, steps } = this.fill(inside, { ...to, mode });
+      const { staged, entry, steps } = yield* this.fill(inside, { ...to, mode });
       return { entry, steps: [{ kind: "place", path: to.path, staged }, ...steps] };
     }
     const staged = {
       kind: "copy",
-      of: { path: origin, expected: this.#disk.version(origin) },
+      of: {
+        path: origin,
+        expected: change === undefined ? folder.originalVersion(name) : this.#disk.version(origin),
+      },
       requested: to.requested,
     } as const;
     const entry = new PlannedEntries(origin);
@@ -115,7 +127,7 @@ export class PlannedCopies {
         return { ...entry, staged };
       }
       const path = entry?.type === "disk" ? entry.origin : folder.originOf(name);
-      const expected = entry?.type === "disk" ? entry.version : this.#disk.version(path);
+      const expected = entry?.type === "disk" ? entry.version : folder.originalVersion(name);
       const staged = {
         kind: "file",
         content: { cloneOf: { path, expected } },

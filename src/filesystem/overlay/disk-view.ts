@@ -39,7 +39,7 @@ export class DiskView {
 }
 
 /** Returns the current version of `name` in a folder on disk. Throws the errno error. */
-function versionIn(folder: Folder, name: Name): EntryVersion {
+export function versionIn(folder: Folder, name: Name): EntryVersion {
   const { dev, ino, size, mtimeNs, ctimeNs } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
   return { dev, ino, size, mtimeNs, ctimeNs };
 }

@@ -6,7 +6,7 @@ import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name, PathHandle } from "../jail/folder.ts";
 import { holdsMount } from "../jail/mounts.ts";
 import type { Folding } from "../jail/name-comparison.ts";
-import type { DiskView } from "./disk-view.ts";
+import { type DiskView, versionIn } from "./disk-view.ts";
 import { kindOfPlanned, type PlannedEntries, type PlannedEntry } from "./entry.ts";
 import { PlannedHandle } from "./handle.ts";
 import type { PlannedNames } from "./names.ts";
@@ -227,8 +227,13 @@ export class PlannedFolder implements Folder {
   /** Returns the version of an entry that is on disk, under this name or another. Throws the errno error. */
   version(name: string): EntryVersion | undefined {
     const change = this.change(name);
-    if (change === undefined && !this.#source.isCopy) return this.#view.disk.version(this.originOf(name));
+    if (change === undefined && !this.#source.isCopy) return this.originalVersion(name);
     return change?.entry?.type === "disk" ? change.entry.version : undefined;
+  }
+
+  /** Returns the version of the entry at `originOf(name)`. Throws the errno error. */
+  originalVersion(name: string): EntryVersion {
+    return versionIn(requireThere(this.#source.disk), name);
   }
 
   identify(name: Name): string {

@@ -1,4 +1,5 @@
 import type { Stats } from "node:fs";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { EntryVersion, Expected, StagedFile } from "../disk/steps.ts";
 import { namesOf, pathIn } from "../jail/backend.ts";
 import { errnoError } from "../jail/errno.ts";
@@ -59,18 +60,18 @@ export class PlannedChanges {
   }
 
   /** Places a new entry at a free name, with the folders that it needs. */
-  place(
+  *place(
     place: ResolvedPath,
     entry: NewFile | Extract<PlannedEntry, { type: "symlink" }> | PlannedEntries,
-  ): void {
-    const folder = this.makeFolders(place);
+  ): Steps<void> {
+    const folder = yield* this.#makeFolders(place);
     this.list.add({ kind: "place", path: place.path, staged: entry.staged! });
     folder.changed.set(place.name, entry);
   }
 
   /** Makes the folders that a place needs. Returns the folder that contains it. */
-  makeFolders({ folder, newFolders }: Pick<ResolvedPath, "folder" | "newFolders">): PlannedEntries {
-    let at = this.#entriesAt(folder.path);
+  *#makeFolders({ folder, newFolders }: Pick<ResolvedPath, "folder" | "newFolders">): Steps<PlannedEntries> {
+    let at = yield* this.#entriesAt(folder.path);
     let { path } = folder;
     for (const name of newFolders) {
       path = pathIn(path, name);
@@ -83,12 +84,12 @@ export class PlannedChanges {
   }
 
   /** Replaces a file or link with a new one. */
-  exchange(
+  *exchange(
     place: ResolvedPath,
     entry: NewFile | Extract<PlannedEntry, { type: "symlink" }>,
     { seen, revision }: Seen = {},
-  ): void {
-    const { folder, expected } = this.#expected(place, seen);
+  ): Steps<void> {
+    const { folder, expected } = yield* this.#expected(place, seen);
     const known = withRevision(expected, revision);
     const isEdit = seen !== undefined;
     this.list.add({ kind: "exchange", path: place.path, staged: entry.staged, expected: known, isEdit });
@@ -99,63 +100,68 @@ export class PlannedChanges {
    * Changes the content of a file, which a planned creation then starts with. `seen` is the file's state when
    * it was read.
    */
-  rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): void {
-    const old = this.#entriesAt(place.folder.path).changed.get(place.name);
+  *rewrite(place: ResolvedPath, file: Omit<StagedFile, "kind">, { size, ...seen }: Rewritten): Steps<void> {
+    const { changed } = yield* this.#entriesAt(place.folder.path);
+    const old = changed.get(place.name);
     if (old?.type !== "file") {
-      this.exchange(place, { type: "file", staged: { kind: "file", ...file }, size }, seen);
+      yield* this.exchange(place, { type: "file", staged: { kind: "file", ...file }, size }, seen);
       return;
     }
     const { attributes, owner } = old.staged;
-    this.#restage(place, { kind: "file", attributes, ...(owner && { owner }), ...file }, size);
+    const staged = { kind: "file", attributes, ...(owner && { owner }), ...file } as const;
+    this.#restage(changed, { name: place.name, staged, size });
   }
 
-  #restage(place: ResolvedPath, staged: StagedFile, size: number): void {
-    const { changed } = this.#entriesAt(place.folder.path);
-    this.list.replace((changed.get(place.name) as NewFile).staged, staged);
-    changed.set(place.name, { type: "file", staged, size });
+  #restage(changed: PlannedEntries["changed"], { name, staged, size }: Restaged): void {
+    this.list.replace((changed.get(name) as NewFile).staged, staged);
+    changed.set(name, { type: "file", staged, size });
   }
 
   /** Removes an entry, a folder with everything in it. */
-  remove(place: EntryPlace, revision?: string): void {
-    const { folder, expected } = this.#expected(place);
+  *remove(place: EntryPlace, revision?: string): Steps<void> {
+    const { folder, expected } = yield* this.#expected(place);
     const known = withRevision(expected, revision);
     this.list.add({ kind: "set-aside", path: place.path, expected: known });
     folder.changed.set(place.name, undefined);
   }
 
   /** Removes a folder that must have this digest (`digestOfTree`) when its step runs. */
-  removeTree(place: EntryPlace, digest: string): void {
-    const { folder, expected } = this.#expected(place);
+  *removeTree(place: EntryPlace, digest: string): Steps<void> {
+    const { folder, expected } = yield* this.#expected(place);
     this.list.add({ kind: "set-aside", path: place.path, expected, digest });
     folder.changed.set(place.name, undefined);
   }
 
   /** Gives an entry a free name. */
-  rename(source: EntryPlace, target: Omit<EntryPlace, "stats"> & Pick<ResolvedPath, "newFolders">): void {
-    const { folder, expected, entry } = this.#expected(source);
-    const into = this.makeFolders(target);
+  *rename(
+    source: EntryPlace,
+    target: Omit<EntryPlace, "stats"> & Pick<ResolvedPath, "newFolders">,
+  ): Steps<void> {
+    const { folder, expected, entry } = yield* this.#expected(source);
+    const into = yield* this.#makeFolders(target);
     this.list.add({ kind: "rename", from: source.path, to: target.path, expected });
     folder.changed.set(source.name, undefined);
     into.changed.set(target.name, entry);
   }
 
   /** Places a copy of the entry at `source` at a free name. */
-  copy(source: PlannedPlace, target: ResolvedPath): void {
+  *copy(source: PlannedPlace, target: ResolvedPath): Steps<void> {
     // A folder created for the copy is not part of it.
-    const { entry, steps } = this.copies.copy(source.folder, source.name, {
+    const { entry, steps } = yield* this.copies.copy(source.folder, source.name, {
       path: target.path,
       requested: source.requested,
     });
-    const folder = this.makeFolders(target);
+    const folder = yield* this.#makeFolders(target);
     this.list.addAll(steps);
     folder.changed.set(target.name, entry);
   }
 
   /** Sets the permission bits of an entry. */
-  setMode(place: ResolvedPath, mode: number): void {
-    const { folder, expected, entry } = this.#expected(place);
+  *setMode(place: ResolvedPath, mode: number): Steps<void> {
+    const { folder, expected, entry } = yield* this.#expected(place);
     if (entry.type === "file") {
-      this.#restage(place, { ...entry.staged, mode }, entry.size);
+      const { name } = place;
+      this.#restage(folder.changed, { name, staged: { ...entry.staged, mode }, size: entry.size });
       return;
     }
     this.list.add({ kind: "chmod", path: place.path, mode, expected });
@@ -164,8 +170,8 @@ export class PlannedChanges {
   }
 
   /** Returns the entry of a step, and the state that it must have then. */
-  #expected(place: EntryPlace, seen?: EntryVersion) {
-    const folder = this.#entriesAt(place.folder.path);
+  *#expected(place: EntryPlace, seen?: EntryVersion): Steps<EntryInFolder> {
+    const folder = yield* this.#entriesAt(place.folder.path);
     const entry = this.#entryIn(folder, place, seen);
     return { folder, entry, expected: expectedOf(entry) };
   }
@@ -187,7 +193,7 @@ export class PlannedChanges {
   }
 
   /** Returns the changed entries of the folder at `path`, for further changes. */
-  #entriesAt(path: string): PlannedEntries {
+  *#entriesAt(path: string): Steps<PlannedEntries> {
     let at = this.#root;
     for (const name of namesOf(path)) {
       let inner = at.changed.get(name);
@@ -196,20 +202,20 @@ export class PlannedChanges {
         at.changed.set(name, inner);
       }
       at = inner as PlannedEntries;
-      if (at.isCopy) this.#expand(at);
+      if (at.isCopy) yield* this.#expand(at);
     }
     return at;
   }
 
   /** Turns the copy of a folder into copies of its entries, which can be changed. */
-  #expand(copy: PlannedEntries): void {
+  *#expand(copy: PlannedEntries): Steps<void> {
     const { origin = "", staged } = copy;
     if (staged?.kind !== "copy") throw new Error("a part of a copy was changed before it was expanded");
     const { requested } = staged;
     const disk = this.disk.folder(origin);
     const mode = copy.mode ?? disk.lstat(".").mode & 0o777;
     using inside = this.#show(disk, { requested, path: origin, changes: undefined, origin });
-    const filled = this.copies.fill(inside, { path: this.list.pathOf(staged), requested, mode });
+    const filled = yield* this.copies.fill(inside, { path: this.list.pathOf(staged), requested, mode });
     this.list.expand(staged, filled);
     copy.becomeNew(filled.staged, mode);
     for (const [name, inner] of filled.entry.changed) copy.changed.set(name, inner);
@@ -220,6 +226,20 @@ export class PlannedChanges {
 interface Seen {
   readonly seen?: EntryVersion | undefined;
   readonly revision?: string | undefined;
+}
+
+/** An entry that a step changes, in its folder, and the state that the step must find. */
+interface EntryInFolder {
+  readonly folder: PlannedEntries;
+  readonly entry: PlannedEntry;
+  readonly expected: Expected;
+}
+
+/** Another content or mode of a file that is not on disk yet. */
+interface Restaged {
+  readonly name: string;
+  readonly staged: StagedFile;
+  readonly size: number;
 }
 
 interface Rewritten extends Seen {

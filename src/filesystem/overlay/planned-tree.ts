@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
 import { splitLast } from "../disk/hold-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -20,6 +20,7 @@ import { refuseMove } from "../operations/move-errors.ts";
 import { type Admitted, admitAll, type WriteTarget } from "../operations/path-lock.ts";
 import { requireWritableFolder } from "../operations/require-writable.ts";
 import type {
+  EntryCopy,
   EntryPlacement,
   EntryReplacement,
   FileToMake,
@@ -28,6 +29,7 @@ import type {
   SettingAside,
   WritableTree,
 } from "../operations/writable-tree.ts";
+import type { NewFile, NewLink, PlannedEntries } from "./entry.ts";
 import type { PlannedFolder } from "./folder.ts";
 import { refusePlan } from "./plan-errors.ts";
 import { newFolder, PlannedChanges, type PlannedPlace } from "./planned-changes.ts";
@@ -121,10 +123,14 @@ export class PlannedTree implements WritableTree {
   async place({ place, made }: EntryPlacement, requester: Requester): Promise<void> {
     if (made.kind === "copy") {
       await this.#reads?.addTree(made.source as PlannedPlace, requester);
-      this.#changes.copy(made.source as PlannedPlace, place);
-    } else if (made.kind === "dir") this.#changes.place(place, newFolder(made.mode));
-    else if (made.kind === "symlink") this.#changes.place(place, { type: "symlink", staged: made });
-    else this.#changes.place(place, { type: "file", staged: made, size: this.#takeBytes(made) });
+      await takeSteps(this.#changes.copy(made.source as PlannedPlace, place), requester);
+    } else await takeSteps(this.#changes.place(place, this.#entryOf(made)), requester);
+  }
+
+  #entryOf(made: Exclude<EntryPlacement["made"], EntryCopy>): NewFile | NewLink | PlannedEntries {
+    if (made.kind === "dir") return newFolder(made.mode);
+    if (made.kind === "symlink") return { type: "symlink", staged: made };
+    return { type: "file", staged: made, size: this.#takeBytes(made) };
   }
 
   async exchange({ place, made, expected }: EntryReplacement, requester: Requester): Promise<void> {
@@ -132,41 +138,42 @@ export class PlannedTree implements WritableTree {
     if (made.kind === "copy") {
       const source = made.source as PlannedPlace;
       await this.#reads?.addTree(source, requester);
-      this.#changes.exchange(place, this.#changes.copies.copyLeaf(source.folder, source.name));
+      const entry = this.#changes.copies.copyLeaf(source.folder, source.name);
+      await takeSteps(this.#changes.exchange(place, entry), requester);
     } else if (made.kind === "symlink") {
-      this.#changes.exchange(place, { type: "symlink", staged: made }, seen);
+      await takeSteps(this.#changes.exchange(place, { type: "symlink", staged: made }, seen), requester);
     } else {
       const size = this.#takeBytes(made);
       // Unchanged pieces of a file that was read are views of memory that is reused.
       const content = expected?.version === undefined ? made.content : [Buffer.concat(made.content)];
-      this.#changes.rewrite(place, { ...made, content }, { size, ...seen });
+      await takeSteps(this.#changes.rewrite(place, { ...made, content }, { size, ...seen }), requester);
     }
   }
 
   async setAside({ place, expectedRevision }: SettingAside, requester: Requester): Promise<void> {
     await this.#reads?.addTree(place as PlannedPlace, requester);
-    this.#changes.remove(place, expectedRevision);
+    await takeSteps(this.#changes.remove(place, expectedRevision), requester);
   }
 
   async rename({ relation, ...ends }: Relocation, requester: Requester): Promise<void> {
     const source = ends.source as PlannedPlace;
     const target = ends.target as PlannedPlace;
     await this.#reads?.addTree(source, requester);
-    if (relation === "respelled") this.#respell(source, target);
-    else if (relation === "linked") this.#changes.remove(source);
+    if (relation === "respelled") await takeSteps(this.#respell(source, target), requester);
+    else if (relation === "linked") await takeSteps(this.#changes.remove(source), requester);
     else if (this.#isToOtherRoot(source, target) && source.stats!.isDirectory())
       await this.#moveTreeAcross(source, target, requester);
-    else if (this.#isCrossing(source, target)) this.#moveAcross(source, target);
+    else if (this.#isCrossing(source, target)) await takeSteps(this.#moveAcross(source, target), requester);
     else {
-      if (target.stats !== undefined) this.#changes.remove(target);
-      this.#changes.rename(source, target);
+      if (target.stats !== undefined) await takeSteps(this.#changes.remove(target), requester);
+      await takeSteps(this.#changes.rename(source, target), requester);
     }
   }
 
   /** Sets the mode of one entry, without the tree below it. */
-  async setPermissions({ place, mode }: ModeStep): Promise<number> {
+  async setPermissions({ place, mode }: ModeStep, requester: Requester): Promise<number> {
     requireOwner(place.stats!);
-    this.#changes.setMode(place, mode);
+    await takeSteps(this.#changes.setMode(place, mode), requester);
     return 1;
   }
 
@@ -179,13 +186,14 @@ export class PlannedTree implements WritableTree {
   }
 
   /** Renames in two steps, because the file system takes the two spellings for one. */
-  #respell(source: PlannedPlace, target: PlannedPlace): void {
+  *#respell(source: PlannedPlace, target: PlannedPlace): Steps<void> {
     const { folder, stats } = source;
     const name = temporaryName();
     const third = { folder, name, path: pathIn(folder.path, name), stats, newFolders: [] };
-    this.#changes.rename(source, third);
+    yield* this.#changes.rename(source, third);
     const path = pathIn(target.folder.path, target.sentName);
-    this.#changes.rename(third, { folder: target.folder, name: target.sentName, path, newFolders: [] });
+    const free = { folder: target.folder, name: target.sentName, path, newFolders: [] };
+    yield* this.#changes.rename(third, free);
   }
 
   #isToOtherRoot(source: PlannedPlace, target: PlannedPlace): boolean {
@@ -206,7 +214,7 @@ export class PlannedTree implements WritableTree {
   }
 
   /** Copies a file or a link, and removes the old one. */
-  #moveAcross(source: PlannedPlace, target: PlannedPlace): void {
+  *#moveAcross(source: PlannedPlace, target: PlannedPlace): Steps<void> {
     const { stats, folder, name, requested } = source;
     const isOneFolder = folder.device === target.folder.device;
     if (!stats!.isFile() && !stats!.isSymbolicLink())
@@ -215,9 +223,9 @@ export class PlannedTree implements WritableTree {
     const entry = stats!.isFile()
       ? copies.copyFile(folder, name, { keepsTimes: true })
       : copies.copyLeaf(folder, name);
-    if (target.stats === undefined) this.#changes.place(target, entry);
-    else this.#changes.exchange(target, entry);
-    this.#changes.remove(source);
+    if (target.stats === undefined) yield* this.#changes.place(target, entry);
+    else yield* this.#changes.exchange(target, entry);
+    yield* this.#changes.remove(source);
   }
 
   /** Copies a folder, and removes the old one if it has not changed. */
@@ -229,8 +237,8 @@ export class PlannedTree implements WritableTree {
     const { outer, name: origin } = splitLast(folder.originOf(name));
     using onDisk = this.#changes.disk.folder(outer);
     const digest = await digestOfTree({ folder: onDisk, name: origin }, requester);
-    this.#changes.copy(source, target);
-    this.#changes.removeTree(source, digest);
+    await takeSteps(this.#changes.copy(source, target), requester);
+    await takeSteps(this.#changes.removeTree(source, digest), requester);
   }
 
   /**
@@ -245,7 +253,7 @@ export class PlannedTree implements WritableTree {
       requireOwner(stats);
       if ((stats.mode & 0o7777) === mode && !stats.isSymbolicLink()) return false;
       if (stats.isDirectory() || (stats.isFile() && stats.nlink === 1)) {
-        this.#changes.setMode(place, mode);
+        await takeSteps(this.#changes.setMode(place, mode));
         return true;
       }
       if (!stats.isFile()) throw refuse.notAFile(path);
@@ -254,7 +262,7 @@ export class PlannedTree implements WritableTree {
         throw refuse.tooLarge(path, limit, "leave its mode as it is, or ask the user to raise the limit");
       requireWritableFolder(place.folder, path);
       const copy = this.#changes.copies.copyFile(place.folder, place.name, { keepsTimes: true });
-      this.#changes.exchange(place, { ...copy, staged: { ...copy.staged, mode } });
+      await takeSteps(this.#changes.exchange(place, { ...copy, staged: { ...copy.staged, mode } }));
       return true;
     } catch (error) {
       throw refusalOfErrno(error, path);
@@ -305,6 +313,15 @@ export class PlannedTree implements WritableTree {
   #admitState(path: string): ResolvedPath {
     return this.jail.admit(path, { lastLink: "bare", mayBeMissing: true, parents: true, isRecorded: true });
   }
+}
+
+/**
+ * Makes a change: at once, or in time slices if it needs the entries of a copied folder. Throws the errors of
+ * making it.
+ */
+function takeSteps(steps: Steps<void>, requester?: Requester): Promise<void> | undefined {
+  if (steps.next().done) return undefined;
+  return runInSlices(steps, createTimeSlice(), () => requester?.deadline.check());
 }
 
 function stateAt(place: ResolvedPath): EntryState {

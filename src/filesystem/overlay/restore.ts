@@ -226,7 +226,7 @@ export class Restoration {
       const setIds = stats?.isFile() ? stats.mode & 0o6000 : 0o6000;
       const permitted = mode & (0o1777 | setIds);
       const kept = { uid: undefined, gid: undefined, recursive: false } as const;
-      await this.#tree.setPermissions({ place, mode: permitted, ...kept });
+      await this.#tree.setPermissions({ place, mode: permitted, ...kept }, this.#requester);
     });
   }
 
