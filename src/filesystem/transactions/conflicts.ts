@@ -3,6 +3,7 @@
  * its rollback affects.
  */
 
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import { runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { holdFolderAt, withFolderOf } from "../disk/hold-folder.ts";
 import { readEntries } from "../files/entries.ts";
@@ -10,6 +11,7 @@ import { pathIn } from "../jail/backend.ts";
 import type { Jail } from "../jail/folder.ts";
 import { inodeOf } from "../jail/inode.ts";
 import { isUnchanged, statsAt } from "./identity.ts";
+import type { NamedEntry } from "./name-tree.ts";
 import type { RecordedEntry } from "./record.ts";
 import { isListedPath, statPath, type Trace, traceSteps } from "./survey.ts";
 
@@ -19,21 +21,29 @@ export interface StepsDone {
   readonly slice: TimeSlice;
 }
 
+/** Like `StepsDone`, with the modes that the transaction knows. */
+export interface ReachedSteps extends StepsDone {
+  readonly modes: KnownModes;
+}
+
 /** Returns the paths of entries that differ from their state after the first `done` steps. */
-export async function findConflicts(jail: Jail, trace: Trace, reached: StepsDone): Promise<string[]> {
+export async function findConflicts(jail: Jail, trace: Trace, reached: ReachedSteps): Promise<string[]> {
   const { done, slice } = reached;
   const conflicts = new Set([
     ...(await vacatedAgain(jail, trace, reached)),
     ...(await changedModes(jail, trace, reached)),
   ]);
-  const known = knownIn(trace, done);
+  const known = await knownIn(trace, reached);
   for (const { staged } of trace.entries.slice(0, done)) {
     await slice.yieldIfDue();
     if (staged === undefined) continue;
     const entry = { recorded: staged.recorded!, path: staged.pathAfter(done), known };
     for (const path of await changesIn(jail, entry, slice)) conflicts.add(path);
   }
-  return [...conflicts].sort();
+  return await runInSlices(
+    mergeSort([...conflicts], (one, other) => one < other),
+    slice,
+  );
 }
 
 /** Finds names that the transaction vacated and that another entry has now, or whose folder is gone. */
@@ -55,9 +65,8 @@ async function vacatedAgain(jail: Jail, { steps }: Trace, { done, slice }: Steps
 async function changedModes(
   jail: Jail,
   { steps, entries }: Trace,
-  { done, slice }: StepsDone,
+  { done, slice, modes }: ReachedSteps,
 ): Promise<string[]> {
-  const modes = new KnownModes(steps);
   const changed: string[] = [];
   for (const [index, step] of steps.slice(0, done).entries()) {
     if (step.kind !== "chmod") continue;
@@ -73,10 +82,15 @@ async function changedModes(
 export class KnownModes {
   readonly #modes = new Map<string, Set<number>>();
 
-  constructor(steps: Trace["steps"]) {
-    for (const step of steps)
+  /** Collects the modes of all steps. */
+  static async in({ steps }: Trace, slice: TimeSlice): Promise<KnownModes> {
+    const known = new KnownModes();
+    for (const step of steps) {
       if (step.kind === "chmod")
-        this.#modes.set(inodeOf(step.entry), this.of(step.entry).add(step.before).add(step.after));
+        known.#modes.set(inodeOf(step.entry), known.of(step.entry).add(step.before).add(step.after));
+      if (slice.isDue) await slice.yieldIfDue();
+    }
+    return known;
   }
 
   of(entry: RecordedEntry): Set<number> {
@@ -94,15 +108,35 @@ interface Known {
   readonly newest: bigint;
 }
 
-function knownIn({ steps, tracked }: Trace, done: number): Known {
-  const recorded = [...tracked].map((entry) => entry.recorded!);
-  const folders = [...tracked].flatMap(({ places }) => places.map(({ folder }) => folder.pathAfter(done)));
-  const times = steps.flatMap((step) => ("staged" in step ? [BigInt(step.staged.ctime)] : []));
-  return {
-    entries: new Set(recorded.map(inodeOf)),
-    folders: new Set(folders),
-    newest: times.reduce((latest, time) => (time > latest ? time : latest), 0n),
-  };
+async function knownIn({ steps, tracked }: Trace, { done, slice }: StepsDone): Promise<Known> {
+  const entries = new Set<string>();
+  const changed = new Set<NamedEntry>();
+  for (const { recorded, places } of tracked) {
+    entries.add(inodeOf(recorded!));
+    for (const { folder } of places) changed.add(folder);
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  const folders = new Set(await pathsAfter(changed, { done, slice }));
+  let newest = 0n;
+  for (const step of steps) {
+    const time = "staged" in step ? BigInt(step.staged.ctime) : 0n;
+    if (time > newest) newest = time;
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  return { entries, folders, newest };
+}
+
+/** Returns the paths of entries after the first `done` steps. */
+export async function pathsAfter(
+  entries: Iterable<NamedEntry>,
+  { done, slice }: StepsDone,
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of entries) {
+    paths.push(entry.pathAfter(done));
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  return paths;
 }
 
 interface StagedEntry {

@@ -10,7 +10,7 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   renameSync,
   statSync,
   unlinkSync,
@@ -18,12 +18,13 @@ import {
 } from "node:fs";
 import { basename } from "node:path";
 import { promisify } from "node:util";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { tryLockExclusively } from "../jail/flock.ts";
 import { isGone, makerOf, type TransactionMark } from "../jail/temporary.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import {
   committedMark,
+  type DecodedRecord,
   decodeRecord,
   encodeRecord,
   type FolderIdentity,
@@ -41,7 +42,7 @@ export interface Intent {
 
 /** A file that an ended process left: a record, or the beginning of one. */
 export interface LeftIntent extends Intent {
-  readonly content: { readonly record: IntentRecord; readonly isCommitted: boolean } | "torn" | "damaged";
+  readonly content: DecodedRecord | "torn" | "damaged";
 }
 
 const flush = promisify(fsync);
@@ -139,9 +140,9 @@ export class Intents {
    * Opens a record that is kept for a person, which the caller must release. Returns `undefined` if it is
    * missing, or locked by another process.
    */
-  openKept(id: string): LeftIntent | undefined {
+  async openKept(id: string): Promise<LeftIntent | undefined> {
     const path = this.#list().find((one) => one.endsWith(`/${id}.conflict`));
-    return path === undefined ? undefined : openLeft(path);
+    return path === undefined ? undefined : await openLeft(path);
   }
 
   /** Returns the names of the transactions whose records are kept for a person. */
@@ -160,10 +161,10 @@ export class Intents {
   }
 
   /** Yields the records that no process is working on. The caller must release each. */
-  *left(): Generator<LeftIntent> {
+  async *left(): AsyncGenerator<LeftIntent, void, void> {
     for (const path of this.#list()) {
       if (path.endsWith(".conflict") || this.#refused.has(path)) continue;
-      const intent = openLeft(path);
+      const intent = await openLeft(path);
       if (intent !== undefined) yield intent;
     }
   }
@@ -191,27 +192,44 @@ export class Intents {
 /**
  * Opens a record that was left. Returns `undefined` if another process works on it, or has just removed it.
  */
-function openLeft(path: string): LeftIntent | undefined {
+async function openLeft(path: string): Promise<LeftIntent | undefined> {
   const descriptor = openOrNone(path);
   if (descriptor === undefined) return undefined;
-  const lock = tryLockExclusively(descriptor);
-  const content = unfinishedMaker(path) === undefined ? readLeft(descriptor) : "torn";
-  const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
-  // Another process may have finished it before the lock was taken.
-  if (isLeft && existsSync(path)) return { id: idOf(path), path, descriptor, content };
-  closeSync(descriptor);
-  return undefined;
+  const left = await leftAt(path, descriptor);
+  if (left === undefined) closeSync(descriptor);
+  return left;
 }
 
-/** Returns the content of a record's file. */
-function readLeft(descriptor: number): LeftIntent["content"] {
+async function leftAt(path: string, descriptor: number): Promise<LeftIntent | undefined> {
+  const lock = tryLockExclusively(descriptor);
+  const content = unfinishedMaker(path) === undefined ? await readLeft(descriptor) : "torn";
+  const isLeft = lock === "locked" || (lock === "impossible" && isAbandoned(path, content, descriptor));
+  // Another process may have finished it before the lock was taken.
+  return isLeft && existsSync(path) ? { id: idOf(path), path, descriptor, content } : undefined;
+}
+
+/** Reads the content of a record's file, in time slices. */
+async function readLeft(descriptor: number): Promise<LeftIntent["content"]> {
   const stats = fstatSync(descriptor);
   const isOurs = stats.isFile() && stats.uid === process.geteuid!() && stats.nlink === 1;
-  return isOurs && stats.size <= maxBytes ? decodeRecord(readFileSync(descriptor)) : "damaged";
+  if (!isOurs || stats.size > maxBytes) return "damaged";
+  const slice = createTimeSlice();
+  const bytes = Buffer.allocUnsafe(stats.size);
+  let at = 0;
+  while (at < bytes.length) {
+    const read = readSync(descriptor, bytes, at, Math.min(readAtOnce, bytes.length - at), at);
+    if (read === 0) break;
+    at += read;
+    await slice.yieldIfDue();
+  }
+  return await decodeRecord(bytes.subarray(0, at), slice);
 }
 
 /** Maximum bytes of a record. A string can have this length. */
 const maxBytes = 512 * 1024 * 1024;
+
+/** Maximum bytes of a record that are read in one step. */
+const readAtOnce = 1024 * 1024;
 
 /**
  * Returns whether the process that wrote the record has ended, on systems without file locks. A call lasts an

@@ -1,5 +1,7 @@
 /** The fields of intent records and their types. A file on disk may contain anything. */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
@@ -44,15 +46,23 @@ const isStep: Check = (value) => {
 };
 
 /** Returns whether a value has the fields of a record, with their types. */
-export const isIntentRecord = (value: unknown): boolean =>
-  hasFields(value, {
-    version: (version) => version === 1,
-    transaction: isText,
-    maker: isText,
-    state: isFolder,
-    base: isFolder,
-    roots: (roots) =>
-      roots === undefined ||
-      (Array.isArray(roots) && roots.every((root) => isFolder(root) && hasFields(root, { name: isName }))),
-    steps: (steps) => Array.isArray(steps) && steps.every(isStep),
-  });
+export function* isIntentRecord(value: unknown): Steps<boolean> {
+  if (!hasFields(value, fieldsOfRecord)) return false;
+  for (const step of value["steps"] as unknown[]) {
+    if (!isStep(step)) return false;
+    yield;
+  }
+  return true;
+}
+
+const fieldsOfRecord: Readonly<Record<string, Check>> = {
+  version: (version) => version === 1,
+  transaction: isText,
+  maker: isText,
+  state: isFolder,
+  base: isFolder,
+  roots: (roots) =>
+    roots === undefined ||
+    (Array.isArray(roots) && roots.every((root) => isFolder(root) && hasFields(root, { name: isName }))),
+  steps: Array.isArray,
+};

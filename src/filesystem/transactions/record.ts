@@ -3,7 +3,8 @@
  * the transaction or rolls it back.
  */
 import { createHash } from "node:crypto";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
+import { runInSlices, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import { isIntentRecord } from "./record-shape.ts";
 
@@ -104,32 +105,43 @@ const stepsOfPiece = 256;
 /** The line after a record whose steps are done. */
 export const committedMark = Buffer.from("committed\n");
 
-/**
- * Returns the record, and whether all its steps were done; `"damaged"` if no worker wrote it, or not to its
- * end.
- */
-export function decodeRecord(
-  bytes: Buffer,
-): { readonly record: IntentRecord; readonly isCommitted: boolean } | "damaged" {
-  const [line = "", mark, end] = bytes.toString().split("\n");
-  const text = line.slice(headLength);
-  if (mark === undefined || line.slice(0, headLength) !== headOf(text)) return "damaged";
-  const record = parse(text);
-  if (!isIntentRecord(record)) return "damaged";
-  return {
-    record: record as IntentRecord,
-    isCommitted: end !== undefined && `${mark}\n` === committedMark.toString(),
-  };
+export interface DecodedRecord {
+  readonly record: IntentRecord;
+  /** Whether all its steps were done. */
+  readonly isCommitted: boolean;
+}
+
+/** Resolves to the record in a file, or to `"damaged"` if no worker wrote it, or not to its end. */
+export async function decodeRecord(bytes: Buffer, slice: TimeSlice): Promise<DecodedRecord | "damaged"> {
+  const end = bytes.indexOf("\n");
+  if (end < headLength) return "damaged";
+  const json = bytes.subarray(headLength, end);
+  const head = `${await runInSlices(checksumOf(json), slice)} `;
+  if (bytes.toString("latin1", 0, headLength) !== head) return "damaged";
+  const record = await parse(json);
+  if (!(await runInSlices(isIntentRecord(record), slice))) return "damaged";
+  const mark = bytes.subarray(end + 1, end + 1 + committedMark.length);
+  return { record: record as IntentRecord, isCommitted: mark.equals(committedMark) };
 }
 
 /** The length of a checksum and the space after it. */
 const headLength = 64 + 1;
 
-const headOf = (text: string): string => `${createHash("sha256").update(text).digest("hex")} `;
+/** Bytes that are hashed in one step. */
+const hashedAtOnce = 256 * 1024;
 
-function parse(text: string): unknown {
+function* checksumOf(json: Buffer): Steps<string> {
+  const checksum = createHash("sha256");
+  for (let at = 0; at < json.length; at += hashedAtOnce) {
+    checksum.update(json.subarray(at, at + hashedAtOnce));
+    yield;
+  }
+  return checksum.digest("hex");
+}
+
+async function parse(json: Buffer): Promise<unknown> {
   try {
-    return JSON.parse(text);
+    return json.length < minSliced ? JSON.parse(json.toString()) : await parseInSlices(json);
   } catch {
     return undefined;
   }

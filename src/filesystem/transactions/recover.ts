@@ -2,6 +2,7 @@
 
 import { Refusal } from "../../base/errors.ts";
 import type { Log } from "../../base/log/log.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
@@ -44,7 +45,7 @@ export async function recoverTransactions(recovering: AtStart): Promise<void> {
       },
     );
   if (readOnly) {
-    sayLeft(recovering);
+    await sayLeft(recovering);
     return;
   }
   using _lock = await lockRoot(folder);
@@ -54,7 +55,7 @@ export async function recoverTransactions(recovering: AtStart): Promise<void> {
 /** Like `recoverTransactions`, for a caller that holds the lock of the root. */
 export async function recoverLocked(recovering: Recovering): Promise<void> {
   const { intents } = recovering;
-  for (const left of intents.left()) {
+  for await (const left of intents.left()) {
     try {
       await recover(recovering, left);
     } catch (error) {
@@ -65,8 +66,8 @@ export async function recoverLocked(recovering: Recovering): Promise<void> {
   }
 }
 
-function sayLeft({ intents, log }: Recovering): void {
-  for (const left of intents.left()) {
+async function sayLeft({ intents, log }: Recovering): Promise<void> {
+  for await (const left of intents.left()) {
     intents.release(left);
     if (typeof left.content !== "string") warnOfLeft(log, left);
   }
@@ -98,11 +99,13 @@ export async function stepsToFinish(
   recovering: Recovering,
   left: LeftIntent,
 ): Promise<readonly IntendedStep[] | undefined> {
-  const { intents, log } = recovering;
+  const { intents, jail, log } = recovering;
   const transaction = left.id;
+  const slice = createTimeSlice();
+  const expected = { id: left.id, state: intents.identity };
   if (
     typeof left.content === "string" ||
-    !isGenuine(left.content.record, { id: left.id, state: intents.identity })
+    !(await runInSlices(isGenuine(left.content.record, expected), slice))
   ) {
     log?.error("the record of a transaction is not one that a worker wrote here, and nothing of it is done", {
       transaction,
@@ -110,7 +113,7 @@ export async function stepsToFinish(
     });
     return undefined;
   }
-  const steps = stepsHere(recovering, left.content.record);
+  const steps = await runInSlices(stepsHere(jail, left.content.record), slice);
   if (steps === undefined) {
     log?.warn("the record of a transaction belongs to a folder that is no longer here", {
       transaction,
@@ -119,11 +122,11 @@ export async function stepsToFinish(
     return undefined;
   }
   // The root may have been configured as read-only since.
-  if (steps.some((step) => recovering.jail.isReadOnly(step.kind === "rename" ? step.from : step.path))) {
+  if (await runInSlices(hasReadOnlyStep(jail, steps), slice)) {
     warnOfLeft(log, left);
     return undefined;
   }
-  if (await hasDeniedStep(recovering.jail, steps)) {
+  if (await hasDeniedStep(jail, steps)) {
     intents.refuse(left);
     log?.error(
       "a killed process left a transaction of paths that the configuration denies or protects, which only a worker that may change them can finish",
@@ -167,22 +170,34 @@ async function takeBack(recovering: Recovering, { left, steps }: Found): Promise
  * Returns the steps with the current device numbers, which a reboot may have changed; `undefined` if a served
  * folder has been replaced.
  */
-function stepsHere(
-  recovering: Pick<Recovering, "jail">,
+function* stepsHere(
+  jail: Jail,
   { base, roots = [{ name: ".", ...base }], steps }: IntentRecord,
-): readonly IntendedStep[] | undefined {
+): Steps<readonly IntendedStep[] | undefined> {
   const devices = new Map<string, string>();
   for (const { name, dev, ino } of roots) {
-    const now = folderIdentity(recovering.jail, name);
+    const now = folderIdentity(jail, name);
     if (now.ino !== ino) return undefined;
     devices.set(dev, now.dev);
   }
   const here = (entry: RecordedEntry) => ({ ...entry, dev: devices.get(entry.dev) ?? entry.dev });
-  return steps.map((step): IntendedStep => {
-    if (step.kind === "place") return { ...step, staged: here(step.staged) };
-    if (step.kind === "exchange") return { ...step, staged: here(step.staged), entry: here(step.entry) };
-    return { ...step, entry: here(step.entry) };
-  });
+  const found: IntendedStep[] = [];
+  for (const step of steps) {
+    if (step.kind === "place") found.push({ ...step, staged: here(step.staged) });
+    else if (step.kind === "exchange")
+      found.push({ ...step, staged: here(step.staged), entry: here(step.entry) });
+    else found.push({ ...step, entry: here(step.entry) });
+    yield;
+  }
+  return found;
+}
+
+function* hasReadOnlyStep(jail: Jail, steps: readonly IntendedStep[]): Steps<boolean> {
+  for (const step of steps) {
+    if (jail.isReadOnly(step.kind === "rename" ? step.from : step.path)) return true;
+    yield;
+  }
+  return false;
 }
 
 /** An error whose one sentence names the transaction that cannot be finished, and the reason. */

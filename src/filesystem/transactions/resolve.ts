@@ -3,7 +3,12 @@
  */
 import type { BigIntStats } from "node:fs";
 import { Refusal } from "../../base/errors.ts";
-import { createTimeSlice, runInSlices, type TimeSlice } from "../../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  runInSlices,
+  type Steps,
+  type TimeSlice,
+} from "../../base/scheduling/time-slice.ts";
 import { holdFolderAt } from "../disk/hold-folder.ts";
 import { moveBack, removeTemporary } from "../disk/revert.ts";
 import type { HeldName } from "../disk/scope.ts";
@@ -47,7 +52,7 @@ export async function resolveKept(
   { force }: { readonly force: boolean },
 ): Promise<Resolution | undefined> {
   const { intents, log } = recovering;
-  const left = intents.openKept(id);
+  const left = await intents.openKept(id);
   if (left === undefined) return undefined;
   try {
     const steps = await stepsToFinish(recovering, left);
@@ -59,7 +64,8 @@ export async function resolveKept(
     }
     // Steps that may not be finished here belong to a worker with other rules or roots.
     const mayGiveUp = steps !== undefined || typeof left.content === "string";
-    if (!force || !mayGiveUp) return { outcome: "in-conflict", paths: visible(paths ?? []) };
+    if (!force || !mayGiveUp)
+      return { outcome: "in-conflict", paths: await runInSlices(visible(paths ?? []), createTimeSlice()) };
     const names = steps === undefined ? [] : await uncover(recovering, steps, id);
     await intents.remove(left);
     log?.warn("a transaction that was left half done is given up", { transaction: id });
@@ -69,7 +75,14 @@ export async function resolveKept(
   }
 }
 
-const visible = (paths: readonly string[]): string[] => [...new Set(paths.map(visiblePath))];
+function* visible(paths: readonly string[]): Steps<string[]> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    found.add(visiblePath(path));
+    yield;
+  }
+  return [...found];
+}
 
 /**
  * Renames the entries with temporary names of the transaction, and removes those that were only staged. It
@@ -84,7 +97,11 @@ async function uncover(
   const slice = createTimeSlice();
   const { entries, tracked } = await traceSteps(steps, slice);
   const made = new Set(entries.flatMap(({ staged }) => staged ?? []));
-  const known = new Map([...tracked].map((entry) => [inodeOf(entry.recorded!), entry]));
+  const known = new Map<string, NamedEntry>();
+  for (const entry of tracked) {
+    known.set(inodeOf(entry.recorded!), entry);
+    await slice.yieldIfDue();
+  }
   const names: string[] = [];
   // An entry in a folder with a temporary name is found after that folder is renamed.
   for (let found = true; found; ) {

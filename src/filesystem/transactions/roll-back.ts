@@ -10,7 +10,7 @@ import { flushFolder } from "../disk/write.ts";
 import { pathIn } from "../jail/backend.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Jail } from "../jail/folder.ts";
-import { findConflicts, KnownModes, type StepsDone } from "./conflicts.ts";
+import { findConflicts, KnownModes, pathsAfter, type ReachedSteps, type StepsDone } from "./conflicts.ts";
 import { isSame, verifySame, verifyUnchanged } from "./identity.ts";
 import type { NamedEntries, NamedEntry } from "./name-tree.ts";
 import type { IntendedStep, RecordedEntry } from "./record.ts";
@@ -36,10 +36,11 @@ export async function rollBack(rolling: RollingBack): Promise<readonly string[]>
   if (unsettled.length > 0) return unsettled;
   const locator = new EntryLocator(jail);
   const { done, contradicted } = await findProgress(trace, locator, slice);
-  if (contradicted.length > 0) return contradicted.map((entry) => entry.pathAfter(done));
+  if (contradicted.length > 0) return await pathsAfter(contradicted, { done, slice });
   dropHalfDone(jail, trace, { done, locator });
-  const reached = await passChmods(jail, trace, { done, slice });
-  const conflicts = await findConflicts(jail, trace, { done: reached, slice });
+  const modes = await KnownModes.in(trace, slice);
+  const reached = await passChmods(jail, trace, { done, slice, modes });
+  const conflicts = await findConflicts(jail, trace, { done: reached, slice, modes });
   if (conflicts.length > 0) return conflicts;
   for (let index = reached - 1; index >= 0; index--) {
     const conflict = await takeBack(rolling, steps[index]!);
@@ -113,9 +114,8 @@ const isOfOthers = (error: unknown): boolean => ["EEXIST", "ESTALE", "ENOENT"].i
 async function passChmods(
   jail: Jail,
   { steps, entries }: Trace,
-  { done, slice }: StepsDone,
+  { done, slice, modes }: ReachedSteps,
 ): Promise<number> {
-  const modes = new KnownModes(steps);
   let reached = done;
   for (let step = steps[reached]; step?.kind === "chmod"; step = steps[++reached]) {
     const stats = statPath(jail, entries[reached]!.entry!.pathAfter(reached));
@@ -229,9 +229,11 @@ export async function flushSteps(jail: Jail, steps: readonly IntendedStep[]): Pr
 /** Flushes the folders of all steps, where they are after `done` of them. */
 async function flushFolders(jail: Jail, { entries }: Trace, { done, slice }: StepsDone): Promise<void> {
   const folders = new Set<NamedEntry>();
-  for (const { folder, entry, staged } of entries)
+  for (const { folder, entry, staged } of entries) {
     for (const one of [folder, ...placesOf(entry), ...placesOf(staged)]) folders.add(one);
-  for (const path of new Set([...folders].map((folder) => folder.pathAfter(done)))) {
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  for (const path of new Set(await pathsAfter(folders, { done, slice }))) {
     await slice.yieldIfDue();
     try {
       using folder = holdFolderAt(jail, path);

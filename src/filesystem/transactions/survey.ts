@@ -148,10 +148,12 @@ export async function findProgress(
   }
   const isElsewhere = (ranges: readonly Range[]) =>
     !ranges.some(({ from, to }) => from <= best && best <= to);
-  return {
-    done: best,
-    contradicted: [...fitting].flatMap(([entry, ranges]) => (isElsewhere(ranges) ? [entry] : [])),
-  };
+  const contradicted: NamedEntry[] = [];
+  for (const [entry, ranges] of fitting) {
+    if (isElsewhere(ranges)) contradicted.push(entry);
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  return { done: best, contradicted };
 }
 
 /** A range of numbers of done steps, both ends included. */
