@@ -5,14 +5,17 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
   readdirSync,
   readlinkSync,
-  rmSync,
+  rmdirSync,
+  unlinkSync,
 } from "node:fs";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import {
   createTimeSlice,
   runInSlices,
@@ -26,7 +29,7 @@ import type { HeldEntry, Mutation, Requester } from "../disk/mutation.ts";
 import { revisionInSteps } from "../files/revision.ts";
 import { walkTree } from "../files/tree-walk.ts";
 import type { Entry } from "../files/types.ts";
-import { ancestorsOf, pathIn } from "../jail/backend.ts";
+import { pathIn } from "../jail/backend.ts";
 import { type Folder, isTextIn, type Jail, type Name } from "../jail/folder.ts";
 import type { NameBytes } from "../jail/name.ts";
 import { isGone, makerOf, temporaryName } from "../jail/temporary.ts";
@@ -106,19 +109,19 @@ export class FilesSnapshot {
   readonly #files = new Map<string, Held>();
   /** The modes of the folders that were searched. */
   readonly #folders = new Map<string, number>();
-  readonly #mixed = new MixedFolders();
+  /** The folders that contain an entry that is neither selected nor a searched folder. */
+  readonly #mixed = new FoldersAbove();
   #bytes = 0;
   #isOverfull = false;
 
   private constructor(options: SnapshotOptions) {
     this.#options = options;
-    const { state } = options.journal;
-    sweep(state.find(heldFolder));
-    this.#location = state.path(heldFolder, temporaryName(), "0").slice(0, -2);
+    this.#location = options.journal.state.path(heldFolder, temporaryName(), "0").slice(0, -2);
   }
 
   /** Holds the selected files. Throws the errno error of the folder that keeps them. */
   static async take(options: SnapshotOptions, walker: Walker): Promise<FilesSnapshot> {
+    await runInSlices(sweep(options.journal.state.find(heldFolder)), createTimeSlice());
     const snapshot = new FilesSnapshot(options);
     try {
       await walkSelected(options, walker, {
@@ -126,10 +129,10 @@ export class FilesSnapshot {
         onFolder: ({ folder, name, path }) => snapshot.#folders.set(path, folder.lstat(name).mode & 0o7777),
         onOther: (path) => snapshot.#mixed.add(path),
       });
-      if (snapshot.#isOverfull) snapshot.drop();
+      if (snapshot.#isOverfull) await snapshot.#drop();
       return snapshot;
     } catch (error) {
-      snapshot.drop();
+      await snapshot.#drop();
       throw error;
     }
   }
@@ -145,12 +148,12 @@ export class FilesSnapshot {
       const walker = { deadline: deadlineIn(recordingMs), caller: requester.caller };
       return await new Recording(this.#options, { ...this.#held, requester }).run(walker);
     } finally {
-      this.drop();
+      await this.#drop();
     }
   }
 
-  drop(): void {
-    rmSync(this.#location, { recursive: true, force: true });
+  async #drop(): Promise<void> {
+    if (existsSync(this.#location)) await runInSlices(removeCopies(this.#location), createTimeSlice());
   }
 
   /** `undefined` unless the selection has too many files. */
@@ -207,24 +210,32 @@ const tooMany = (files: number): LostChange => ({
   reason: `snapshot names more than ${files} files, so none was held; name fewer`,
 });
 
+/** Removes a folder of copies. */
+export function* removeCopies(location: string): Steps<void> {
+  for (const name of readdirSync(location)) {
+    unlinkSync(`${location}/${name}`);
+    yield;
+  }
+  rmdirSync(location);
+}
+
 /** Removes the copies of killed processes. */
-function sweep(location: string | undefined): void {
+function* sweep(location: string | undefined): Steps<void> {
   if (location === undefined) return;
   try {
     for (const name of readdirSync(location)) {
       const maker = makerOf(name);
-      if (maker !== undefined && isGone(maker)) rmSync(`${location}/${name}`, { recursive: true });
+      if (maker !== undefined && isGone(maker)) yield* removeCopies(`${location}/${name}`);
     }
   } catch {
     // Another worker may sweep too.
   }
 }
 
-/** The folders that contain an entry that is neither selected nor a searched folder. */
-class MixedFolders {
+/** The folders above some paths. */
+class FoldersAbove {
   readonly #paths = new Set<string>();
 
-  /** Adds the folders above a path. */
   add(path: string): void {
     for (let above = outerOf(path); above !== "" && !this.#paths.has(above); above = outerOf(above))
       this.#paths.add(above);
@@ -314,7 +325,7 @@ function stampOf(folder: Folder, name: Name): Stamp | undefined {
 interface HeldFiles {
   readonly files: ReadonlyMap<string, Held>;
   readonly folders: ReadonlyMap<string, number>;
-  readonly mixed: MixedFolders;
+  readonly mixed: FoldersAbove;
   /** The time at which they were held, in milliseconds since 1970. */
   readonly startedAt: number;
 }
@@ -332,7 +343,7 @@ class Recording {
   /** The files whose stamps differ from the held ones, and that have to be read. */
   readonly #doubtful: string[] = [];
   readonly #folders = new Set<string>();
-  readonly #mixed = new MixedFolders();
+  readonly #mixed = new FoldersAbove();
   readonly #recorded = new Set<string>();
   readonly #lost: LostChange[] = [];
 
@@ -353,26 +364,30 @@ class Recording {
       onOther: (path) => this.#mixed.add(path),
     });
     using slice = createWalkSlice(walker);
-    for (const path of this.#doubtful) await this.#compareContents(path, slice);
-    const changed = [...this.#unseen, ...this.#modified, ...this.#created];
-    const others = changed.length === 0 ? undefined : await this.#changesOfCalls(walker);
+    for (const path of this.#doubtful) {
+      await this.#compareContents(path, slice);
+      await slice.yieldIfDue();
+    }
+    const changed = this.#unseen.size + this.#modified.length + this.#created.length;
+    const others = changed === 0 ? undefined : await this.#changesOfCalls(walker);
     const isOwn = (path: string) => {
       const seq = others?.seqOf(path);
       if (seq !== undefined) this.#lost.push({ path, reason: `#${seq} has changed it too` });
       return seq === undefined;
     };
-    const write = async (kind: WrittenKind, paths: readonly string[]) => {
+    const write = async (kind: WrittenKind, paths: Iterable<string>, takes = (_: string) => true) => {
       for (const path of paths) {
-        await this.#write(kind, path);
+        if (takes(path)) await this.#write(kind, path);
         await slice.yieldIfDue();
       }
     };
+    const after = { unseen: this.#unseen, folders: this.#folders, mixed: this.#mixed };
     // An undo reverts these in reverse order.
-    await write("remove", [...this.#unseen].filter(isOwn));
-    await write("remove", this.#removedFolders());
-    await write("make-folder", this.#madeFolders());
-    await write("replace", this.#modified.filter(isOwn));
-    await write("create", this.#created.filter(isOwn));
+    await write("remove", this.#unseen, isOwn);
+    await write("remove", await runInSlices(removedFolders(this.#held, after), slice));
+    await write("make-folder", await runInSlices(madeFolders(this.#held, after), slice));
+    await write("replace", this.#modified, isOwn);
+    await write("create", this.#created, isOwn);
     const checkpoint = this.#options.journal.checkpointOf(this.#requester);
     return { checkpoint, recorded: this.#recorded, lost: this.#lost, hasHeld: true };
   }
@@ -394,21 +409,6 @@ class Recording {
     const now = folder && entriesAt({ folder, name: nameOf(path) }).replaced();
     if (now === undefined) this.#unseen.add(path);
     else if (!(await runInSlices(isSame(this.#held.files.get(path)!, now), slice))) this.#modified.push(path);
-  }
-
-  /** Returns the folders that were removed with everything in them, the innermost first. */
-  #removedFolders(): string[] {
-    const { folders, mixed } = this.#held;
-    const needed = new Set([...this.#unseen].flatMap(ancestorsOf));
-    const isRestored = (path: string) => !this.#folders.has(path) && (needed.has(path) || !mixed.has(path));
-    return [...folders.keys()].filter(isRestored).toSorted(innermostFirst);
-  }
-
-  /** Returns the new folders in which everything is selected, the outermost first. */
-  #madeFolders(): string[] {
-    const { folders } = this.#held;
-    const isMade = (path: string) => !folders.has(path) && !this.#mixed.has(path);
-    return [...this.#folders].filter(isMade).toSorted(innermostFirst).reverse();
   }
 
   async #write(kind: WrittenKind, path: string): Promise<void> {
@@ -455,10 +455,51 @@ class Recording {
       if (ts < startedAt - maxCallMs) break;
     }
     return {
-      seqOf: (path) =>
-        [...ancestorsOf(path), path].map((one) => paths.get(one)).findLast((seq) => seq !== undefined),
+      seqOf(path) {
+        for (let at = path; at !== ""; at = outerOf(at)) if (paths.has(at)) return paths.get(at);
+        return undefined;
+      },
     };
   }
+}
+
+/** The folders that were searched before the command. */
+interface FoldersBefore {
+  readonly folders: ReadonlyMap<string, number>;
+  readonly mixed: Pick<FoldersAbove, "has">;
+}
+
+/** The folders that were searched after the command. */
+interface FoldersAfter {
+  readonly folders: ReadonlySet<string>;
+  readonly mixed: Pick<FoldersAbove, "has">;
+  /** The files that are gone. */
+  readonly unseen: Iterable<string>;
+}
+
+/** Returns the folders that were removed with everything in them, the innermost first. */
+export function* removedFolders({ folders, mixed }: FoldersBefore, after: FoldersAfter): Steps<string[]> {
+  const needed = new FoldersAbove();
+  for (const path of after.unseen) {
+    needed.add(path);
+    yield;
+  }
+  const removed: string[] = [];
+  for (const path of folders.keys()) {
+    if (!after.folders.has(path) && (needed.has(path) || !mixed.has(path))) removed.push(path);
+    yield;
+  }
+  return yield* mergeSort(removed, (one, other) => one > other);
+}
+
+/** Returns the new folders in which everything is selected, the outermost first. */
+function* madeFolders({ folders }: FoldersBefore, after: FoldersAfter): Steps<string[]> {
+  const made: string[] = [];
+  for (const path of after.folders) {
+    if (!folders.has(path) && !after.mixed.has(path)) made.push(path);
+    yield;
+  }
+  return yield* mergeSort(made, (one, other) => one < other);
 }
 
 /** The milliseconds after which any call that began before a command has ended. */
@@ -477,9 +518,6 @@ const plainMutation: Pick<Mutation, "isTree" | "revisionBefore" | "revisionAfter
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const outerOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
-
-/** Orders paths so that each comes before the folders above it. */
-const innermostFirst = (one: string, other: string): number => (one < other ? 1 : -1);
 
 function reopen(jail: Jail, path: string): Folder | undefined {
   try {
