@@ -34,6 +34,20 @@ function stepsOf(...steps: string[]): RecordedStep[] {
   });
 }
 
+test("folders that move among many other paths are found without reading these", () => {
+  const made = Array.from({ length: 1000 }, (_, index) => `place c/${index % 10}/${index} absent file`);
+  const moved = Array.from({ length: 500 }, (_, index) => [
+    `place d${index}/f file file`,
+    `rename d${index} e${index} dir`,
+  ]).flat();
+  const steps = changedPaths(stepsOf(...made, ...moved, "rename c d dir"));
+  let count = 0;
+  while (!steps.next().done) count++;
+  expect(count).toBeGreaterThan(made.length + moved.length);
+  // Each path is met, moved and described once.
+  expect(count).toBeLessThan(4 * (made.length + moved.length));
+});
+
 test.each<[steps: string[], changed: string[]]>([
   [["place a absent file"], ["created a"]],
   [["place a file file"], ["modified a"]],

@@ -1,5 +1,4 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { ancestorsOf } from "../jail/backend.ts";
 import type { RecordedState } from "./frame.ts";
 import type { RecordedStep } from "./read-record.ts";
 
@@ -28,26 +27,26 @@ interface Held {
  */
 export function* changedPaths(steps: readonly RecordedStep[]): Steps<ChangedPath[]> {
   const tracked = new TrackedPaths();
-  for (const [index, step] of steps.entries()) {
-    tracked.follow(step);
-    if (index % atOnce === atOnce - 1) yield;
+  for (const step of steps) {
+    yield* tracked.follow(step);
+    yield;
   }
   return yield* tracked.changes();
 }
 
-/** Steps of a call that are followed in one step of this work, and paths that are described. */
+/** Paths that are described in one step. */
 const atOnce = 512;
 
 /** The paths that the steps of a call named, before the call and now. */
 class TrackedPaths {
   readonly #before = new Map<string, RecordedState["kind"]>();
-  /** `undefined` for a path at which nothing is. */
-  readonly #held = new Map<string, Held | undefined>();
-  /** The folders above all these paths. */
-  readonly #folders = new Set<string>();
+  /** Lacks the paths at which nothing is. */
+  readonly #held = new Map<string, Held>();
+  /** The folders above all held paths, with the paths in each that are held or lead to one. */
+  readonly #folders = new Map<string, Set<string>>();
   readonly #lost = new Set<string>();
 
-  follow(step: RecordedStep): void {
+  *follow(step: RecordedStep): Steps<void> {
     const { kind, path, from, unavailable } = step;
     this.#meet(path, unavailable === undefined ? step.before.state.kind : "other");
     if (unavailable !== undefined) this.#lost.add(path);
@@ -58,18 +57,37 @@ class TrackedPaths {
     this.#meet(from, "other");
     this.#move(from, path);
     if (step.after.state.kind !== "dir" || !this.#folders.has(from)) return;
-    for (const [inside, held] of [...this.#held])
-      if (held !== undefined && inside.startsWith(`${from}/`))
-        this.#move(inside, path + inside.slice(from.length));
+    for (const inside of yield* this.#takeBelow(from)) {
+      this.#move(inside, path + inside.slice(from.length));
+      yield;
+    }
+  }
+
+  /** Returns the held paths below a folder, and forgets the folders that contain them. */
+  *#takeBelow(folder: string): Steps<string[]> {
+    const held: string[] = [];
+    const folders = [folder];
+    for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+      for (const path of this.#folders.get(next)!) {
+        if (this.#held.has(path)) held.push(path);
+        if (this.#folders.has(path)) folders.push(path);
+        yield;
+      }
+      this.#folders.delete(next);
+    }
+    return held;
   }
 
   *changes(): Steps<ChangedPath[]> {
     const movedAway = new Set<string>();
-    for (const [path, held] of this.#held)
-      if (held?.origin !== undefined && held.origin !== path) movedAway.add(held.origin);
-    yield;
+    let described = 0;
+    for (const [path, { origin }] of this.#held) {
+      if (origin !== undefined && origin !== path) movedAway.add(origin);
+      if (++described % atOnce === 0) yield;
+    }
     const changes: ChangedPath[] = [];
     for (const [path, kind] of this.#before) {
+      if (++described % atOnce === 0) yield;
       const now = this.#held.get(path);
       const change = changeOf(path, { wasThere: kind !== "absent" && !movedAway.has(path), now });
       const isLost = this.#lost.has(path);
@@ -80,7 +98,6 @@ class TrackedPaths {
         change: change ?? "modified",
         ...(isLost && { unavailable: true }),
       });
-      if (changes.length % atOnce === 0) yield;
     }
     return changes;
   }
@@ -98,10 +115,21 @@ class TrackedPaths {
   }
 
   #hold(path: string, held: Held | undefined): void {
+    if (held === undefined) {
+      this.#held.delete(path);
+      return;
+    }
     this.#held.set(path, held);
-    for (const folder of ancestorsOf(path).reverse()) {
-      if (this.#folders.has(folder)) break;
-      this.#folders.add(folder);
+    let inner = path;
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const folder = path.slice(0, slash);
+      const known = this.#folders.get(folder);
+      if (known !== undefined) {
+        known.add(inner);
+        return;
+      }
+      this.#folders.set(folder, new Set([inner]));
+      inner = folder;
     }
   }
 
