@@ -5,11 +5,16 @@ import { flushFolder } from "../disk/write.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, ResolvedPath } from "../jail/folder.ts";
 
+/** Number of levels from one folder that stays held to the next. */
+const spacing = 16;
+
 /** The folders that have to be created for a place. They are removed again, unless `keep` is called. */
 export class NewFolders implements Disposable {
   readonly #place: ResolvedPath;
   readonly #scope: MutationScope;
   readonly #made: boolean[] = [];
+  /** One folder in `spacing` levels, the outermost first. */
+  readonly #held: Folder[] = [];
   #inner: Folder | undefined;
   #isKept = false;
 
@@ -23,9 +28,9 @@ export class NewFolders implements Disposable {
     for (const name of this.#place.newFolders) {
       const outer = this.#innermost();
       this.#made.push(this.#isMade(outer, name));
-      const child = outer.child(name);
-      this.#inner?.close();
-      this.#inner = child;
+      this.#inner = outer.child(name);
+      if (this.#made.length % spacing === 0) this.#held.push(this.#inner);
+      this.#release(outer);
     }
     return this.#innermost();
   }
@@ -52,9 +57,10 @@ export class NewFolders implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#inner?.close();
-    if (this.#isKept) return;
-    for (let level = this.#made.length - 1; level >= 0; level--) if (this.#made[level]) this.#remove(level);
+    this.#release(this.#innermost());
+    if (!this.#isKept)
+      for (let level = this.#made.length - 1; level >= 0; level--) if (this.#made[level]) this.#remove(level);
+    for (const folder of this.#held) folder.close();
   }
 
   /** Creates a folder. Returns false if another program was faster. */
@@ -73,13 +79,14 @@ export class NewFolders implements Disposable {
   }
 
   /**
-   * Removes a folder. Descends from the place's folder each time, to hold as few folders at once as `make`,
-   * which may have failed for lack of descriptors. Keeps folders that other programs have filled.
+   * Removes a folder. Descends from a held folder each time, to hold as few folders at once as `make`, which
+   * may have failed for lack of descriptors. Keeps folders that other programs have filled.
    */
   #remove(level: number): void {
-    let outer = this.#place.folder;
+    const block = Math.floor(level / spacing);
+    let outer = this.#held[block - 1] ?? this.#place.folder;
     try {
-      for (const name of this.#place.newFolders.slice(0, level)) {
+      for (const name of this.#place.newFolders.slice(block * spacing, level)) {
         const child = outer.child(name);
         this.#release(outer);
         outer = child;
@@ -93,6 +100,6 @@ export class NewFolders implements Disposable {
   }
 
   #release(folder: Folder): void {
-    if (folder !== this.#place.folder) folder.close();
+    if (folder !== this.#place.folder && !this.#held.includes(folder)) folder.close();
   }
 }
