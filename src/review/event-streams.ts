@@ -80,10 +80,12 @@ class EventStream {
     this.#outgoing.end();
   }
 
-  #add({ path, from, isGap = false }: ReportedChange): void {
-    for (const one of [path, ...(from === undefined ? [] : [from])]) this.#paths.add(one);
-    if (isGap || this.#paths.size > maxPaths) this.#isAll = true;
+  #add(change: ReportedChange): void {
     this.#batch ??= setTimeout(() => this.#sendBatch(), batchMilliseconds);
+    if (this.#isAll) return;
+    const { path, from = path, isGap = false } = change;
+    this.#paths.add(path).add(from);
+    if (isGap || this.#paths.size > maxPaths) this.#isAll = true;
   }
 
   #sendBatch(): void {

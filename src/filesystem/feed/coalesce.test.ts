@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { FeedChange } from "./change.ts";
 import { coalesce } from "./coalesce.ts";
 import { change } from "./feed.test-kit.ts";
@@ -88,5 +89,13 @@ const cases: [what: string, changes: FeedChange[], kept: [number, FeedChange["ki
 ];
 
 test.each(cases)("keeps %s", (_, changes, kept) => {
-  expect(coalesce(changes).map(({ seq, kind }) => [seq, kind])).toEqual(kept);
+  expect(runAtOnce(coalesce(changes)).map(({ seq, kind }) => [seq, kind])).toEqual(kept);
+});
+
+test("compares very many changes in steps", () => {
+  const changes = Array.from({ length: 10_000 }, (_, seq) => change({ seq, path: "a" }));
+  const steps = coalesce(changes);
+  let count = 0;
+  while (!steps.next().done) count++;
+  expect(count).toBeGreaterThan(100);
 });

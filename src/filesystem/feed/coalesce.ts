@@ -1,17 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Cause, FeedChange } from "./change.ts";
+
+/** Changes that are compared in one step. */
+const changesPerStep = 64;
 
 /**
  * Drops the changes that a later one makes superfluous: of several modifications of one content by one cause,
  * all but the last; and a modification right after the creation. A reader that has received some of the
  * changes, and gets the others later, knows of everything that was created.
  */
-export function coalesce(changes: Iterable<FeedChange>): FeedChange[] {
+export function* coalesce(changes: readonly FeedChange[]): Steps<FeedChange[]> {
   const kept = new Map<number, FeedChange>();
   /** The number of each file's last change. */
   const last = new Map<string, number>();
   let newest: FeedChange | undefined;
-  for (const change of changes) {
+  for (const [index, change] of changes.entries()) {
+    if (index % changesPerStep === changesPerStep - 1) yield;
     const { kind, path, from, isFolder, isGap = false, seq } = change;
     const earlier = kept.get(last.get(path) ?? 0);
     // After a folder changes, paths below it mean something else.

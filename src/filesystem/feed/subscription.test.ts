@@ -184,3 +184,21 @@ test("changes do not wait for the answer to one that was sent again, except a se
   again.end();
   expect(reader.got.map((line) => line.split(" ")[0])).toEqual(["a", "b", "c", "d", "gap", "e"]);
 });
+
+test("between two changes whose delivery takes long, others run", async () => {
+  const reader = new Reader();
+  reader.deliver = async () => {
+    const end = performance.now() + 3;
+    while (performance.now() < end);
+    return "delivered";
+  };
+  reader.add("a", "b", "c", "d");
+  const subscription = reader.subscribe();
+  const seen = new Set<number>();
+  while (reader.got.length < 4) {
+    await setImmediate();
+    seen.add(reader.got.length);
+  }
+  subscription.end();
+  for (const count of [1, 2, 3]) expect(seen).toContain(count);
+});

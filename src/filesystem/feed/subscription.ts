@@ -2,6 +2,7 @@
  * Delivers the changes of a feed to one reader, in order, and reports a gap when it had to leave some out.
  */
 import { setTimeout } from "node:timers/promises";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type FeedChange, gap } from "./change.ts";
 import { coalesce } from "./coalesce.ts";
 import type { Feed } from "./feed.ts";
@@ -86,7 +87,11 @@ export class Subscription {
       this.#hasGap = true;
       this.#at = newest;
     }
-    for (const change of coalesce(this.#selected(newest))) {
+    const slice = createTimeSlice();
+    const selected = await runInSlices(this.#selected(newest), slice);
+    for (const change of await runInSlices(coalesce(selected), slice)) {
+      // A change may have thousands of readers in this process.
+      if (slice.isDue) await slice.yieldIfDue();
       const delivery = this.#isStopped ? "absent" : await this.#deliver(change);
       if (delivery !== "absent") this.#at = change.seq;
       if (delivery === "delivered") {
@@ -127,13 +132,16 @@ export class Subscription {
   }
 
   /** Returns the changes up to this number that the reader has not got yet. */
-  #selected(newest: number): FeedChange[] {
+  *#selected(newest: number): Steps<FeedChange[]> {
     const { feed, selects } = this.#options;
+    const first = this.#at + 1;
+    // The feed may drop some between two steps.
+    const all = Array.from({ length: Math.max(0, newest - this.#at) }, (_, index) => feed.at(first + index));
     const changes: FeedChange[] = [];
     if (this.#hasGap) changes.push({ ...gap, seq: this.#at });
-    for (let seq = this.#at + 1; seq <= newest; seq++) {
-      const change = feed.at(seq);
+    for (const change of all) {
       if (selects(change)) changes.push(change);
+      yield;
     }
     return changes;
   }

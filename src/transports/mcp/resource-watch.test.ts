@@ -208,3 +208,21 @@ test("notifies of what is in a folder that is moved, and of nothing whose name o
   expect(new Set(await fixture.until(2))).toEqual(new Set(["d/e/f", "x/y"].map(uriOf)));
   expect(fixture.got).toEqual([]);
 });
+
+test("between two notifications that take long to send, others run", async () => {
+  const fixture = new Fixture();
+  for (const uri of uris) await fixture.watch.subscribe(uri);
+  const sent: string[] = [];
+  fixture.ready = async () => {
+    const end = performance.now() + 3;
+    while (performance.now() < end);
+    sent.push("sent");
+  };
+  for (const path of ["a", "d/b"]) fixture.change(path);
+  const seen = new Set<number>();
+  while (sent.length < uris.length) {
+    await setImmediate();
+    seen.add(sent.length);
+  }
+  for (const count of [1, 2]) expect(seen).toContain(count);
+});

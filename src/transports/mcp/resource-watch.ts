@@ -1,6 +1,7 @@
 /** Notifies one session of changes of resources: of the files that it has subscribed to, and of the list. */
 import { setTimeout } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { ReportedChange, TreeChanges } from "../../calls/contract/tree-changes.ts";
 import { quoteBriefly } from "./messages.ts";
 import { maxAddress, pathOf } from "./resource-uris.ts";
@@ -195,7 +196,9 @@ export class ResourceWatch {
       this.#hasListChanged = false;
       await this.#sink.resourceListChanged();
     }
+    const slice = createTimeSlice();
     for (const uri of [...this.#updated]) {
+      if (slice.isDue) await slice.yieldIfDue();
       await this.#sink.ready();
       // The session may have unsubscribed during the wait.
       if (this.#updated.delete(uri)) await this.#sink.resourceUpdated(uri);
