@@ -1,6 +1,7 @@
 /** The paths that match a query fuzzily, best first (coder §16). */
 import type { Deadline } from "../../base/scheduling/deadline.ts";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import { runInSlices, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { FuzzyPattern } from "../matchers/fuzzy.ts";
 import { isRankedAfter, type Place, type RankedPlace } from "../place.ts";
 import type { SearchRequest } from "../request.ts";
@@ -57,6 +58,7 @@ export async function addRankedPaths(
     if (!ranking.isWhole) answer.cut();
     if (!ranking.isWhole && page !== undefined) return false;
     for (const { path, place } of ranking.paths) {
+      if (options.slice.isDue) await options.slice.yieldIfDue();
       answer.add(path, { index: 0, isInPath: true, lines: [], count: 0 });
       if (answer.lastAdded !== undefined) page?.noteRanked(place);
     }
@@ -85,6 +87,7 @@ async function rankPaths(
   let isWhole = true;
   try {
     while (isWhole && walk.fill(best)) {
+      if (best.isFull) await runInSlices(best.drop(), slice);
       await slice.yieldIfDue();
       isWhole = deadline.left > 0 && !isClosed();
     }
@@ -92,17 +95,26 @@ async function rankPaths(
     walk.close();
   }
   const { passedOver, firstLeftOut } = walk;
-  return { paths: best.take(), isWhole, files: best.files, unreadable, passedOver, firstLeftOut };
+  const paths = await runInSlices(best.take(), slice);
+  return { paths, isWhole, files: best.files, unreadable, passedOver, firstLeftOut };
 }
 
+/** Characters of paths, times those of the query, that are compared in one step. */
+const comparedPerStep = 256 * 1024;
+
+/** The characters of the query that a character of a path is worth whatever the query. */
+const ownComparisons = 16;
+
 /** Collects the best paths of a walk. */
-class BestPaths implements FileSink {
+export class BestPaths implements FileSink {
   files = 0;
   readonly #pattern: FuzzyPattern;
   readonly #most: number;
   readonly #after: RankedPlace | undefined;
   /** The paths so far, at most twice as many as are useful. */
   #paths: RankedPath[] = [];
+  /** The comparisons of this step. */
+  #compared = 0;
 
   constructor(pattern: FuzzyPattern, most: number, after: Place | undefined) {
     this.#pattern = pattern;
@@ -110,22 +122,38 @@ class BestPaths implements FileSink {
     this.#after = after?.rank === undefined ? undefined : { ...after, rank: after.rank };
   }
 
+  /** Whether paths have to be dropped before one is added. */
+  get isFull(): boolean {
+    return this.#paths.length >= 2 * this.#most;
+  }
+
+  /** Adds a file if it matches, unless the step is over. */
   add(folder: SharedFolder, bytes: Buffer, from: number, to: number): boolean {
+    if (this.isFull) return false;
+    if (this.#compared >= comparedPerStep) {
+      this.#compared = 0;
+      return false;
+    }
     this.files++;
     const path = folder.prefix + bytes.toString("utf8", from, to);
     const rank = this.#pattern.score(path);
+    this.#compared += path.length * (ownComparisons + (rank === undefined ? 0 : this.#pattern.length));
     if (rank === undefined) return true;
     const file = folder.walked + bytes.toString("latin1", from, to);
     const place = { file, rank, line: 0, column: 0 };
     if (this.#after !== undefined && !isRankedAfter(place, this.#after)) return true;
     this.#paths.push({ path, place });
-    if (this.#paths.length >= 2 * this.#most) this.#paths = this.take();
     return true;
   }
 
+  /** Drops all but the best paths. */
+  *drop(): Steps<void> {
+    this.#paths = yield* this.take();
+  }
+
   /** Returns the best paths, in order. */
-  take(): RankedPath[] {
-    const sorted = this.#paths.sort((one, other) => (isRankedAfter(one.place, other.place) ? 1 : -1));
-    return sorted.slice(0, this.#most);
+  *take(): Steps<RankedPath[]> {
+    const isBefore = (one: RankedPath, other: RankedPath) => isRankedAfter(other.place, one.place);
+    return (yield* mergeSort(this.#paths, isBefore)).slice(0, this.#most);
   }
 }

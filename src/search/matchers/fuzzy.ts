@@ -24,11 +24,14 @@ const none = -(2 ** 30);
 /** The terms of a query, which all have to match. */
 export class FuzzyPattern {
   readonly #terms: readonly Term[];
+  /** The number of characters. The time to score a path grows with it. */
+  readonly length: number;
   #rows = [new Int32Array(256), new Int32Array(256)] as const;
 
   constructor(query: string) {
     const words = query.split(/\s+/u).filter((word) => word !== "");
     this.#terms = (words.length > 0 ? words : [query]).map((word) => new Term(word));
+    this.length = query.length;
   }
 
   /** Returns the score of the path, higher for a better match, or `undefined` if it does not match. */
