@@ -1,5 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { inOneStep } from "../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  inOneStep,
+  runAtOnce,
+  runInSlices,
+  type Steps,
+} from "../base/scheduling/time-slice.ts";
 import { Named, Nullable, UInt32 } from "../base/schema/fragments.ts";
 import { Measured } from "../calls/contract/prepared-answer.ts";
 import { hasFields } from "../calls/requests/schemas.ts";
@@ -14,10 +20,11 @@ import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
+import { joinLines, renderEach } from "./render/lines.ts";
 import { hintsFor, hintsOnDenied, hintsOnFile, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
-import { renderEach, renderFile, renderMatches, renderTotal } from "./search/text.ts";
+import { renderFile, renderMatches, renderTotal } from "./search/text.ts";
 
 const request = Type.Object(
   {
@@ -162,7 +169,9 @@ export const search = defineCoderFunction({
       { deadline, caller, onFiles },
       context.jail,
     );
-    noteFound(answer, request, context);
+    const noting = noteFound(answer, request, context);
+    if (answer.content_matches.length < manyMatches) runAtOnce(noting);
+    else await runInSlices(noting, createTimeSlice());
     const hints = profile["search.hints"]
       ? [...(isOfOneFile ? hintsOnFile(request) : []), ...hintsOn(answer, request, context)]
       : [];
@@ -176,33 +185,37 @@ export const search = defineCoderFunction({
     _,
     { search_content, cursor },
   ) {
-    const lines = [...(yield* renderMatches(content_matches)), ...(yield* renderEach(files, renderFile))];
+    const lines = yield* renderMatches(content_matches);
+    for (const line of yield* renderEach(files, renderFile)) lines.push(line);
     const paths = yield* renderEach(path_matches, ({ path }) => renderName(path));
     const hasHeading = search_content !== false && paths.length > 0;
     const isCut = truncated && page.stopped_by === undefined;
-    return [
-      ...lines,
-      ...(hasHeading ? [...(lines.length > 0 ? [""] : []), "[paths that match]"] : []),
-      ...paths,
+    const notes = [
       ...(truncated || cursor ? [] : renderTotal(files)),
       ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
       ...renderPage(page, lines.length + paths.length === 0, hints),
-    ].join("\n");
+    ];
+    if (hasHeading && lines.length > 0) lines.push("");
+    if (hasHeading) lines.push("[paths that match]");
+    for (const line of paths) lines.push(line);
+    return yield* joinLines([...lines, ...notes]);
   },
 });
 
 type Request = Static<typeof request>;
 
+/** Minimum matches that are noted in slices. */
+const manyMatches = 1000;
+
 /** Notes what the author knows of files by the lines that were found. */
-function noteFound(
+function* noteFound(
   { content_matches: lines }: SearchAnswer,
   { encoding }: Request,
   { shownFiles, author, profile }: CoderContext,
-): void {
+): Steps<void> {
   if (!profile["update-file.stale_lines"]) return;
   // An edit may read the file in another encoding, so its lines could not be compared.
-  if (encoding !== undefined) for (const { path } of lines) shownFiles.note(author, path, undefined);
-  else shownFiles.noteFound(author, lines);
+  yield* shownFiles.noteFound(author, lines, { areComparable: encoding === undefined });
 }
 
 /** Returns advice on fields that could find something, or show it as it is meant. */

@@ -3,12 +3,16 @@ import type { Static } from "@sinclair/typebox";
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { renderName } from "../render/entry-text.ts";
+import { renderEach } from "../render/lines.ts";
 import type { MatchEntry } from "./matches.ts";
 
 type Match = Static<typeof MatchEntry>;
 
-/** Number of matches or names that are rendered in one step. */
+/** Lines that are listed in one step. */
 const perStep = 1024;
+
+/** Matches whose lines are collected in one step: each can have some around it. */
+const matchesPerStep = 64;
 
 /**
  * Returns the path of each file, and below it `line→text` for lines that match and `line-text` for those
@@ -23,17 +27,8 @@ export function* renderMatches(matches: readonly Match[]): Steps<string[]> {
     while (matches[to]?.path === path) to++;
     if (from > 0) lines.push("");
     lines.push(renderName(path));
-    for (const line of yield* linesOf(matches.slice(from, to))) lines.push(line);
+    for (const line of yield* linesOf(matches.slice(from, to))) if (lines.push(line) % perStep === 0) yield;
     yield;
-  }
-  return lines;
-}
-
-/** Renders the items of a list. */
-export function* renderEach<T>(items: readonly T[], render: (item: T) => string): Steps<string[]> {
-  const lines: string[] = [];
-  for (const item of items) {
-    if (lines.push(render(item)) % perStep === 0) yield;
   }
   return lines;
 }
@@ -44,44 +39,43 @@ export function* renderEach<T>(items: readonly T[], render: (item: T) => string)
  */
 function* linesOf(matches: readonly Match[]): Steps<string[]> {
   if (matches.every(isLineOfItsOwn)) return yield* renderEach(matches, ({ line, text }) => `${line}→${text}`);
-  const around = new Map<number, string>();
-  const matching = new Map<number, Set<string>>();
+  const shown: NumberedLines = new Map();
   for (const [index, match] of matches.entries()) {
-    addLines(match, { around, matching });
-    if (index % perStep === perStep - 1) yield;
+    addLines(match, shown);
+    if (index % matchesPerStep === matchesPerStep - 1) yield;
   }
-  const numbers = yield* mergeSort(
-    [...new Set([...around.keys(), ...matching.keys()])],
-    (one, other) => one < other,
-  );
+  const unsorted: number[] = [];
+  for (const number of shown.keys()) if (unsorted.push(number) % perStep === 0) yield;
+  const numbers = yield* mergeSort(unsorted, (one, other) => one < other);
+  const hasContext = matches.some(({ before = [], after = [] }) => before.length + after.length > 0);
   const lines: string[] = [];
   for (const [at, number] of numbers.entries()) {
     if (at % perStep === perStep - 1) yield;
-    if (around.size > 0 && at > 0 && numbers[at - 1] !== number - 1) lines.push("…");
-    const excerpts = matching.get(number);
-    if (excerpts === undefined) lines.push(`${number}-${around.get(number)}`);
-    else for (const excerpt of excerpts) lines.push(`${number}→${excerpt}`);
+    if (hasContext && at > 0 && numbers[at - 1] !== number - 1) lines.push("…");
+    const text = shown.get(number)!;
+    if (typeof text === "string") lines.push(`${number}-${text}`);
+    else for (const excerpt of text) lines.push(`${number}→${excerpt}`);
   }
   return lines;
 }
 
-/** The lines of a file by their numbers. */
-interface NumberedLines {
-  readonly around: Map<number, string>;
-  readonly matching: Map<number, Set<string>>;
-}
+/** The lines of a file by their numbers: the text of a line around a match, or the excerpts of a match. */
+type NumberedLines = Map<number, string | Set<string>>;
 
-function addLines(match: Match, { around, matching }: NumberedLines): void {
+function addLines(match: Match, lines: NumberedLines): void {
   const { line, end_line = line, before = [], after = [], text } = match;
-  for (const [index, one] of before.entries()) around.set(line - before.length + index, one);
-  for (const [index, one] of after.entries()) around.set(end_line + 1 + index, one);
+  const addContext = (number: number, one: string) => {
+    if (!(lines.get(number) instanceof Set)) lines.set(number, one);
+  };
+  for (const [index, one] of before.entries()) addContext(line - before.length + index, one);
+  for (const [index, one] of after.entries()) addContext(end_line + 1 + index, one);
   const shown = text.split(/\r?\n/);
   if (shown.at(-1) === "…" && line + shown.length - 1 < end_line)
     shown[shown.length - 1] = `… the match ends in line ${end_line}`;
   for (const [index, one] of shown.entries()) {
     const number = line + index;
-    const excerpts = matching.get(number);
-    if (excerpts === undefined) matching.set(number, new Set([one]));
+    const excerpts = lines.get(number);
+    if (excerpts === undefined || typeof excerpts === "string") lines.set(number, new Set([one]));
     else excerpts.add(one);
   }
 }

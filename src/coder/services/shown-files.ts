@@ -1,4 +1,5 @@
 import { type Author, authorId } from "../../base/author.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Mutation, MutationListener, MutationOutcome } from "../../filesystem/disk/mutation.ts";
 import { revisionIfSmall } from "../../filesystem/feed/call-changes.ts";
 import type { WindowRange } from "../../text/edits/window.ts";
@@ -27,8 +28,14 @@ export interface ShownLines {
 /** Maximum number of files that are remembered, of all authors together. */
 const maxShown = 16_384;
 
+/** The share of that number at which the files beyond it are forgotten. */
+const maxOverflow = 9 / 8;
+
 /** Maximum ranges that are remembered of a file. An author who has seen more counts as knowing all lines. */
 const maxRanges = 32;
+
+/** Found lines that are noted in one step. */
+const linesPerStep = 512;
 
 /** Maximum characters that are remembered of a line. */
 const maxLineStart = 64;
@@ -72,14 +79,29 @@ export class ShownFiles implements MutationListener {
 
   /**
    * Notes the lines that a search found, of each file the last one, which moves with any line before it. The
-   * lines of a file are consecutive. The author then counts as knowing the whole file.
+   * lines of a file are consecutive. The author then counts as knowing the whole file, or nothing of it if
+   * the lines cannot be compared.
    */
-  noteFound(author: Author | undefined, lines: readonly FoundLine[]): void {
+  *noteFound(
+    author: Author | undefined,
+    lines: readonly FoundLine[],
+    { areComparable = true } = {},
+  ): Steps<void> {
     const position = this.#position();
-    for (const [index, { path, line: number, text }] of lines.entries()) {
-      if (lines[index + 1]?.path === path) continue;
-      const start = startOf(text);
-      this.#set(author, path, start === undefined ? undefined : { line: { number, start }, position });
+    const found: { readonly path: string; readonly line: ShownLine | undefined }[] = [];
+    // The earlier files would only be forgotten again for the last ones.
+    for (let index = lines.length - 1, remembered = 0; index >= 0 && remembered < this.#max; index--) {
+      if (index % linesPerStep === 0) yield;
+      const { path, line: number, text } = lines[index]!;
+      if (found.at(-1)?.path === path) continue;
+      const start = areComparable ? startOf(text) : undefined;
+      if (start !== undefined) remembered++;
+      found.push({ path, line: start === undefined ? undefined : { number, start } });
+    }
+    for (let index = found.length - 1; index >= 0; index--) {
+      if (index % linesPerStep === 0) yield;
+      const { path, line } = found[index]!;
+      this.#set(author, path, line && { line, position });
     }
   }
 
@@ -89,6 +111,8 @@ export class ShownFiles implements MutationListener {
     this.#files.delete(key);
     if (shown === undefined) return;
     this.#files.set(key, shown);
+    // Finding the oldest passes all keys that were deleted before it, so those beyond are forgotten together.
+    if (this.#files.size <= this.#max * maxOverflow) return;
     for (const oldest of this.#files.keys()) {
       if (this.#files.size <= this.#max) break;
       this.#files.delete(oldest);
