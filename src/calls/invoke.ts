@@ -7,7 +7,7 @@ import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
-import { createTimeSlice, runInSlices, type Steps, type TimeSlice } from "../base/scheduling/time-slice.ts";
+import { beginAtOnce, createTimeSlice, type Steps, type TimeSlice } from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
@@ -170,16 +170,6 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
     return outcome;
   } catch (error) {
     return { error: renderError(error, scope) };
-  }
-}
-
-/** Runs the first slice at once, which suffices for small values, and the others in later turns. */
-function beginAtOnce<T>(steps: Steps<T>): T | Promise<T> {
-  const slice = createTimeSlice();
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (slice.isDue) return runInSlices(steps, slice);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { createWalkSlice } from "../base/scheduling/walk-slice.ts";
 import { Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { WrittenAnswer } from "../calls/contract/prepared-answer.ts";
@@ -9,8 +9,9 @@ import { defaultAnswerBytes, defineCoderFunction } from "./define.ts";
 import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { BytePlan } from "./tree/byte-plan.ts";
 import { TreeFilter } from "./tree/filter.ts";
-import { inShownOrder, TreeNode } from "./tree/node.ts";
+import { TreeNode } from "./tree/node.ts";
 import { NodeQuota } from "./tree/node-quota.ts";
+import { parseWrittenTree } from "./tree/parse-tree.ts";
 import {
   cutBefore,
   isDue,
@@ -119,7 +120,7 @@ export const tree = defineCoderFunction({
     filter.omitted = 0;
     const writer = await new TreeWriter(snapshot).write(folder, level);
     const { text, bytes } = writer.answer(filter.omitsNothing ? undefined : filter.omitted);
-    return new WrittenAnswer(text, bytes, readTree);
+    return new WrittenAnswer(text, bytes, parseWrittenTree);
   },
   render: ({ root, omitted = 0 }, wording) => renderTree(root, omitted, wording),
 });
@@ -140,9 +141,4 @@ async function countNodes(snapshot: TreeSnapshot, folder: Folder, level: Level):
     const rules = snapshot.filter.rulesIn(inside, level.rules);
     await countNodes(snapshot, inside, { depth, rules });
   }
-}
-
-function readTree(parsed: unknown): Static<typeof response> {
-  const { omitted, root } = parsed as Static<typeof response>;
-  return { root: inShownOrder(root), ...(omitted !== undefined && { omitted }) };
 }

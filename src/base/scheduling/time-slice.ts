@@ -87,6 +87,15 @@ export async function runInSlices<T>(steps: Steps<T>, slice: TimeSlice, check = 
   }
 }
 
+/** Does what fits into the slice at once, which suffices for small values, and the rest in later turns. */
+export function beginAtOnce<T>(steps: Steps<T>, slice = createTimeSlice()): T | Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (slice.isDue) return runInSlices(steps, slice);
+  }
+}
+
 /** Returns work that takes a single step. */
 // biome-ignore lint/correctness/useYield: it has no other step.
 export function* inOneStep<T>(act: () => T): Steps<T> {

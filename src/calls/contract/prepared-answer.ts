@@ -1,4 +1,5 @@
 /** Answers whose handlers know more about them than their content. */
+import { beginAtOnce, runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 
 /** An answer with the size of its JSON, known to its handler. */
 export class Measured<T> {
@@ -20,19 +21,24 @@ export class WrittenAnswer<T> {
   readonly text: string;
   /** The length of the text in UTF-8. */
   readonly bytes: number;
-  readonly #read: (parsed: unknown) => T;
+  readonly #parse: (text: string) => Steps<T>;
   #answer: T | undefined;
 
-  /** Creates the answer. `read` builds it, with its keys in their usual order, from the parsed text. */
-  constructor(text: string, bytes: number, read: (parsed: unknown) => T) {
+  /** Creates the answer. `parse` builds it, with its keys in their usual order, from the text. */
+  constructor(text: string, bytes: number, parse: (text: string) => Steps<T>) {
     this.text = text;
     this.bytes = bytes;
-    this.#read = read;
+    this.#parse = parse;
   }
 
   get answer(): T {
-    this.#answer ??= this.#read(JSON.parse(this.text));
+    this.#answer ??= runAtOnce(this.#parse(this.text));
     return this.#answer;
+  }
+
+  /** Parses the answer in slices, after which `answer` is at hand. */
+  async parse(): Promise<void> {
+    this.#answer ??= await beginAtOnce(this.#parse(this.text));
   }
 
   /** Serializes the answer for senders that do not know this class. */

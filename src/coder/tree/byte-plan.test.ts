@@ -1,14 +1,20 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { createLog } from "../../base/log/log.ts";
+import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { wordingFor } from "../../calls/contract/wording.ts";
 import { createInvoke } from "../../calls/invoke.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
 import { defaultConfig } from "../config.ts";
 import { openCoder } from "../services.ts";
 import { tree } from "../tree.ts";
+import { BytePlan } from "./byte-plan.ts";
+import { TreeFilter } from "./filter.ts";
+import type { TreeSnapshot } from "./snapshot.ts";
 import { renderTree } from "./text.ts";
 
 const base = mkdtempSync(join(tmpdir(), "coder-"));
@@ -19,6 +25,8 @@ afterAll(async () => {
   await runtime.close();
   rmSync(base, { recursive: true });
 });
+
+const wording = wordingFor((id) => id);
 
 let folders = 0;
 
@@ -45,11 +53,7 @@ async function show(path: string, request: object = {}): Promise<{ root: Node; l
   const outcome = await invoke(tree, { path, per_folder_limit: 1000, ...request });
   if ("error" in outcome) throw new Error(outcome.error);
   const { root } = outcome.answer as { root: Node };
-  const text = renderTree(
-    root,
-    0,
-    wordingFor((id) => id),
-  );
+  const text = runAtOnce(renderTree(root, 0, wording));
   return { root, lines: text.split("\n").filter((line) => !line.startsWith("[")) };
 }
 
@@ -125,4 +129,51 @@ test("a tree without room for one entry is its root", async () => {
   const { root } = await show(fill(["a", "b"]), { max_bytes: 0 });
   expect(root).not.toHaveProperty("children");
   expect(root.truncated).toMatchObject({ reason: "max_bytes", shown: 0 });
+});
+
+describe("a folder with very many entries", () => {
+  const path = fill(Array.from({ length: 3000 }, (_, index) => `${index}`));
+
+  /** Makes a plan. Returns the number of entries whose lines were measured, and of the pauses. */
+  async function plan(maxBytes: number): Promise<{ readonly measured: number; readonly pauses: number }> {
+    let [measured, pauses] = [0, 0];
+    const jail: Pick<Jail, "baseName" | "deniesIn"> = {
+      baseName: runtime.jail.baseName,
+      deniesIn(folder, name) {
+        measured++;
+        return runtime.jail.deniesIn(folder, name);
+      },
+    };
+    const slice = { isDue: true, yieldIfDue: async () => void pauses++ };
+    const context = { ...runtime, jail, deadline: deadlineIn(60_000) };
+    using folder = runtime.jail.admitFolder(path);
+    const filter = new TreeFilter(
+      { includesHidden: true, ignoreFiles: undefined, defaultExcludes: undefined },
+      folder,
+    );
+    const limits = { maxDepth: 60, perFolder: 10_000, quota: undefined, visited: 0, goneRoots: [] };
+    const snapshot = {
+      ...limits,
+      context,
+      deadline: context.deadline,
+      slice,
+      filter,
+    } as unknown as TreeSnapshot;
+    const made = new BytePlan(snapshot, folder, maxBytes);
+    const level = { depth: 0, rules: filter.rulesAtStart(folder) };
+    await made.make(level);
+    const { entries } = await runtime.files.page(folder, { from: 0, to: 10_000 }, snapshot as never);
+    for (const _ of made.take(folder, level, entries)) pauses++;
+    return { measured, pauses };
+  }
+
+  test("is planned no further than the bytes reach", async () => {
+    expect((await plan(700)).measured).toBeLessThan(300);
+  });
+
+  test("is planned and shown in steps", async () => {
+    const { measured, pauses } = await plan(1_000_000);
+    expect(measured).toBe(6000);
+    expect(pauses).toBeGreaterThan(100);
+  });
 });

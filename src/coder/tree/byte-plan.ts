@@ -3,6 +3,7 @@
  * which its folders share evenly, so every level is shown in part before any is complete. Rounds over all
  * levels spend the rest.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Entry } from "../../filesystem/files/types.ts";
 import { pathIn } from "../../filesystem/jail/backend.ts";
 import type { Folder, Name } from "../../filesystem/jail/folder.ts";
@@ -29,7 +30,7 @@ interface FoundFolder {
 /** A folder whose entries are known. */
 interface ListedFolder {
   readonly path: string;
-  /** Bytes of each entry's line, those of folders first. */
+  /** Bytes of each entry's line, those of folders first, up to more than the tree may have. */
   readonly lines: readonly number[];
   /** The folders among the entries that may be opened, by the index of their entry. */
   readonly inner: ReadonlyMap<number, FoundFolder>;
@@ -39,6 +40,8 @@ interface ListedFolder {
   /** Entries that are shown, and the bytes of their lines. */
   shown: number;
   bytes: number;
+  /** The bytes of the other lines. */
+  needed: number;
 }
 
 interface PlannedLevel {
@@ -46,6 +49,9 @@ interface PlannedLevel {
   /** The folders that were not opened yet, in order. */
   readonly pending: FoundFolder[];
 }
+
+/** Shown entries that are chosen in one step. */
+const entriesPerStep = 256;
 
 /** The bytes that an opened folder gets before the next one of its level is opened. */
 const minBytes = 200;
@@ -84,8 +90,10 @@ export class BytePlan {
     while (await this.#spend(2));
     while (await this.#spend(1));
     for (const { listed } of this.#levels)
-      for (const { path, shown, lines, bytes } of listed)
+      for (const { path, shown, lines, bytes } of listed) {
+        if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
         if (shown > 0 || lines.length === 0) this.#bytes.set(path, bytes);
+      }
   }
 
   /** Returns whether the folder at `path` is opened. */
@@ -97,7 +105,7 @@ export class BytePlan {
    * Returns the entries of a folder that are shown. Never more bytes than planned, whatever has changed
    * since.
    */
-  take(folder: Folder, { depth }: Level, entries: readonly Entry[]): readonly Entry[] {
+  *take(folder: Folder, { depth }: Level, entries: readonly Entry[]): Steps<readonly Entry[]> {
     let left = this.#bytes.get(folder.path) ?? 0;
     this.#bytes.delete(folder.path);
     const shown = new Set<Entry>();
@@ -105,6 +113,7 @@ export class BytePlan {
       left -= this.#lineBytes(folder, entry, depth + 1);
       if (left < 0) break;
       shown.add(entry);
+      if (shown.size % entriesPerStep === 0) yield;
     }
     return shown.size === entries.length ? entries : entries.filter((entry) => shown.has(entry));
   }
@@ -117,14 +126,14 @@ export class BytePlan {
     for (let depth = 0; depth < this.#levels.length; depth++) {
       const share = Math.floor(this.#left / parts);
       await this.#openSome(this.#levels[depth]!, depth, share);
-      this.#extend(depth, share);
+      await this.#extend(depth, share);
     }
     return this.#left < before;
   }
 
   /** Opens folders in order, as many as the share has room for. */
   async #openSome({ listed, pending }: PlannedLevel, depth: number, share: number): Promise<void> {
-    let claimed = listed.reduce((sum, folder) => sum + Math.min(minBytes, neededBytes(folder)), 0);
+    let claimed = listed.reduce((sum, folder) => sum + Math.min(minBytes, folder.needed), 0);
     while (claimed < share && this.#left > maxMarkBytes && pending.length > 0) {
       if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
       const found = pending.shift()!;
@@ -137,7 +146,7 @@ export class BytePlan {
         this.#left -= maxMarkBytes;
       } else if (this.#pay(opened, share - claimed)) {
         listed.push(opened);
-        claimed += opened.cutBytes + Math.min(minBytes, neededBytes(opened));
+        claimed += opened.cutBytes + Math.min(minBytes, opened.needed);
       } else {
         pending.unshift(found);
         break;
@@ -157,11 +166,12 @@ export class BytePlan {
   }
 
   /** Divides the share evenly among the folders of a level that have more to show. */
-  #extend(depth: number, share: number): void {
+  async #extend(depth: number, share: number): Promise<void> {
     const needy = this.#levels[depth]!.listed.filter((folder) => folder.shown < folder.lines.length);
-    needy.sort((one, other) => neededBytes(one) - neededBytes(other));
+    needy.sort((one, other) => one.needed - other.needed);
     let left = Math.min(share, this.#left);
     for (const [index, folder] of needy.entries()) {
+      if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
       const part = Math.floor(left / (needy.length - index));
       left -= this.#grant(folder, depth, part);
     }
@@ -178,6 +188,7 @@ export class BytePlan {
       if (inner !== undefined) this.#levelAt(depth + 1).pending.push(inner);
     }
     folder.bytes += granted;
+    folder.needed -= granted;
     this.#left -= granted;
     if (granted > 0 && folder.shown === folder.lines.length && !folder.isCut) this.#left += folder.cutBytes;
     return granted;
@@ -205,18 +216,26 @@ export class BytePlan {
     const { entries, total } = page;
     const inner = new Map<number, FoundFolder>();
     const mayOpen = cutBefore(this.#snapshot, level.depth + 1) === undefined;
-    const lines = foldersFirst(entries).map((entry, index) => {
+    const lines: number[] = [];
+    let needed = 0;
+    for (const entry of foldersFirst(entries)) {
+      // More lines would never be shown.
+      if (needed > this.maxBytes) break;
+      if (isDue(this.#snapshot)) await yieldNow(this.#snapshot);
       if (mayOpen && this.#isOpenable(folder, entry)) {
-        inner.set(index, {
+        inner.set(lines.length, {
           path: pathIn(found.path, entry.name),
           names: [...found.names, entry.raw],
           above: level,
         });
       }
-      return this.#lineBytes(folder, entry, level.depth + 1);
-    });
+      const bytes = this.#lineBytes(folder, entry, level.depth + 1);
+      lines.push(bytes);
+      needed += bytes;
+    }
     const cutBytes = 2 * (level.depth + 1) + Buffer.byteLength(`… ${total} of ${total}\n`);
-    return { path: found.path, lines, inner, cutBytes, isCut: total > entries.length, shown: 0, bytes: 0 };
+    const isCut = total > entries.length;
+    return { path: found.path, lines, inner, cutBytes, isCut, shown: 0, bytes: 0, needed };
   }
 
   #isOpenable(folder: Folder, entry: Entry): boolean {
@@ -246,9 +265,3 @@ const foldersFirst = (entries: readonly Entry[]): readonly Entry[] => [
   ...entries.filter(({ kind }) => kind === "dir"),
   ...entries.filter(({ kind }) => kind !== "dir"),
 ];
-
-const neededBytes = ({ lines, shown }: ListedFolder): number => {
-  let bytes = 0;
-  for (let index = shown; index < lines.length; index++) bytes += lines[index]!;
-  return bytes;
-};

@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { jsonBytes } from "../../text/sizes/json-size.ts";
-import { type Cut, inShownOrder, type Node, nodeBytes } from "./node.ts";
+import { type Cut, type Node, nodeBytes } from "./node.ts";
 import { NodeWriter, prefixOf } from "./node-writer.ts";
+import { parseWrittenTree } from "./parse-tree.ts";
 
 const name = fc.oneof(
   fc.string({ unit: "binary", minLength: 1, maxLength: 40 }),
   fc.constantFrom("a", 'quote " and \\', "line\nbreak\u0001\u007f", "é", "😀\u2028", "x".repeat(255)),
+  fc.constantFrom('{"children":[', '],"kind":"', "],", "{", "},{", '},{"kind":"'),
 );
 const leaf = fc.record({
   name,
@@ -68,6 +71,7 @@ test("what is written is the JSON of the tree with sorted keys, and as long as i
       expect(JSON.stringify(parsed)).toBe(text);
       expect(bytes).toBe(Buffer.byteLength(text));
       expect(bytes).toBe(jsonBytes(parsed));
+      expect(runAtOnce(parseWrittenTree(text))).toEqual(parsed);
     }),
   );
 });
@@ -91,13 +95,20 @@ test("a tree of megabytes is written like a small one", () => {
     ...child,
     name: `${child.name}${number}`,
   }));
-  const root = write(writer, { ...child, kind: "dir", children }, undefined);
-  expect(JSON.parse(writer.answer(0).text)).toEqual({ omitted: 0, root });
+  const root = write(writer, { ...child, kind: "dir", children: [...children, child] }, undefined);
+  const { text } = writer.answer(0);
+  expect(JSON.parse(text)).toEqual({ omitted: 0, root });
+  const reading = parseWrittenTree(text);
+  let steps = 0;
+  while (!reading.next().done) steps++;
+  expect(steps).toBeGreaterThan(30);
+  expect(runAtOnce(parseWrittenTree(text))).toEqual({ omitted: 0, root });
 });
 
 test("fields are shown in another order", () => {
   const node = { name: "a", path: "b/a", kind: "dir", size: 1, mtime: 2, non_accessible: false } as const;
   const shown = { ...node, children: [node], truncated: { reason: "r", shown: 1, total: 2, hint: "h" } };
-  const sorted = JSON.parse(JSON.stringify(shown, Object.keys({ ...shown, ...shown.truncated }).sort()));
-  expect(JSON.stringify(inShownOrder(sorted))).toBe(JSON.stringify(shown));
+  const sorted = JSON.stringify(shown, Object.keys({ ...shown, ...shown.truncated }).sort());
+  const read = runAtOnce(parseWrittenTree(`{"root":${sorted}}`));
+  expect(JSON.stringify(read)).toBe(JSON.stringify({ root: shown }));
 });

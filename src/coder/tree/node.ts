@@ -58,7 +58,7 @@ export function nodeBytes(
 const emptyNodeBytes =
   jsonBytes({ name: 0, path: 0, kind: "", size: 0, mtime: 0, non_accessible: 0 }) - 5 * jsonBytes(0);
 
-/** Returns the tree with the fields of its nodes in the order of the schema's examples. */
+/** Returns the node with its fields in the order of the schema's examples. */
 export function inShownOrder({
   name,
   path,
@@ -71,7 +71,7 @@ export function inShownOrder({
 }: Node): Node {
   return {
     ...{ name, path, kind, size, mtime, non_accessible },
-    ...(children != null && { children: children.map(inShownOrder) }),
+    ...(children != null && { children }),
     ...(truncated != null && { truncated: cutInShownOrder(truncated) }),
   };
 }

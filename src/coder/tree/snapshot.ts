@@ -3,7 +3,7 @@
  * folders.
  */
 import { Refusal, refuse } from "../../base/errors.ts";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
+import type { Steps, TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Entry, Page } from "../../filesystem/files/types.ts";
 import { pathIn } from "../../filesystem/jail/backend.ts";
 import type { Folder, Name } from "../../filesystem/jail/folder.ts";
@@ -36,7 +36,7 @@ export interface TreeSnapshot {
 interface Plan {
   readonly maxBytes: number;
   admits(path: string): boolean;
-  take(folder: Folder, level: Level, entries: readonly Entry[]): readonly Entry[];
+  take(folder: Folder, level: Level, entries: readonly Entry[]): Steps<readonly Entry[]>;
 }
 
 /** The place of a folder in the tree. */

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { wordingFor } from "../../calls/contract/wording.ts";
 import { renderTree } from "./text.ts";
 
@@ -6,14 +7,16 @@ const wording = wordingFor((id) => id.replace(/\W+/g, "_"));
 const folder = (name: string, rest: object = {}) =>
   ({ name, kind: "dir", non_accessible: false, ...rest }) as const;
 const file = (name: string) => ({ name, kind: "file", non_accessible: false }) as const;
+const shown = (root: Parameters<typeof renderTree>[0], omitted = 0): string =>
+  runAtOnce(renderTree(root, omitted, wording));
 const cut = (reason: string, shown = 0, total?: number) => ({ truncated: { reason, shown, total } });
 
 test("a tree that is whole says nothing more", () => {
   const root = folder("base", {
     children: [folder("a", { children: [file("b")] }), folder("c", { children: [] })],
   });
-  expect(renderTree(root, 0, wording)).toBe("base/\n  a/\n    b\n  c/");
-  expect(renderTree(folder("base", { children: [] }), 2, wording)).toBe(
+  expect(shown(root)).toBe("base/\n  a/\n    b\n  c/");
+  expect(shown(folder("base", { children: [] }), 2)).toBe(
     "base/\n[2 left out by respect_gitignore, use_default_excludes or include_hidden]",
   );
 });
@@ -28,7 +31,7 @@ test("what is left out is marked where it would be, and explained once", () => {
       folder("z", cut("io_error")),
     ],
   });
-  expect(renderTree(root, 0, wording).split("\n")).toEqual([
+  expect(shown(root).split("\n")).toEqual([
     "base/",
     "  a/ …",
     "  b/ …",
@@ -50,7 +53,7 @@ test("of nodes that were too many", () => {
     children: [file("x"), folder("y", cut("max_nodes"))],
     ...cut("max_nodes", 2, 5),
   });
-  expect(renderTree(root, 0, wording).split("\n")).toEqual([
+  expect(shown(root).split("\n")).toEqual([
     "base/",
     "  x",
     "  y/ …",

@@ -1,8 +1,10 @@
 /** Renders a tree for models. */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Kind } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
 import { renderEntry } from "../render/entry-text.ts";
+import { joinLines } from "../render/lines.ts";
 
 interface RenderedNode {
   readonly name: string;
@@ -17,6 +19,9 @@ interface Cut {
   readonly shown: number;
   readonly total?: number | null;
 }
+
+/** Nodes that are rendered in one step. */
+const nodesPerStep = 512;
 
 /**
  * The explanations of marks, and the ways to see left-out entries. Each is shown once, however many folders
@@ -57,27 +62,32 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
  * Renders a line for each node, indented below its folder. A folder that is not shown whole has a mark, which
  * is explained once at the end. `omitted` entries have no mark, and are mentioned only at the end.
  */
-export function renderTree(root: RenderedNode, omitted: number, wording: Wording): string {
+export function* renderTree(root: RenderedNode, omitted: number, wording: Wording): Steps<string> {
   const reasons = new Set<string>();
-  const lines = renderNode(root, "", reasons);
+  const lines: string[] = [];
+  yield* renderNode(root, "", { lines, reasons });
   const notes = Object.keys(legends).filter((reason) => reasons.has(reason));
-  return [
-    ...lines,
-    ...notes.map((reason) => `[${wording.sentence(legends[reason]!.legend)}]`),
-    ...(omitted > 0
-      ? [`[${omitted} left out by respect_gitignore, use_default_excludes or include_hidden]`]
-      : []),
-  ].join("\n");
+  for (const reason of notes) lines.push(`[${wording.sentence(legends[reason]!.legend)}]`);
+  if (omitted > 0)
+    lines.push(`[${omitted} left out by respect_gitignore, use_default_excludes or include_hidden]`);
+  return yield* joinLines(lines);
 }
 
-function renderNode(node: RenderedNode, indent: string, reasons: Set<string>): string[] {
+/** The lines of the nodes so far, and the reasons for what they leave out. */
+interface RenderedNodes {
+  readonly lines: string[];
+  readonly reasons: Set<string>;
+}
+
+function* renderNode(node: RenderedNode, indent: string, rendered: RenderedNodes): Steps<void> {
+  const { lines, reasons } = rendered;
   const { truncated, children } = node;
-  const line = indent + renderEntry(node);
   const inside = `${indent}  `;
-  const below = (children ?? []).flatMap((child) => renderNode(child, inside, reasons));
-  if (truncated == null) return [line, ...below];
+  const mark = truncated && (legends[truncated.reason]?.mark ?? "…");
+  const notOpened = mark && children == null ? ` ${mark}` : "";
+  if (lines.push(`${indent}${renderEntry(node)}${notOpened}`) % nodesPerStep === 0) yield;
+  for (const child of children ?? []) yield* renderNode(child, inside, rendered);
+  if (truncated == null) return;
   reasons.add(truncated.reason);
-  const mark = legends[truncated.reason]?.mark ?? "…";
-  if (children == null) return [`${line} ${mark}`];
-  return [line, ...below, `${inside}${mark} ${truncated.shown} of ${truncated.total}`];
+  if (children != null) lines.push(`${inside}${mark} ${truncated.shown} of ${truncated.total}`);
 }

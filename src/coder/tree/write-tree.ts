@@ -1,5 +1,6 @@
 /** Walks a tree and writes it (coder §8). */
 import { Refusal } from "../../base/errors.ts";
+import { beginAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { Entry, Page } from "../../filesystem/files/types.ts";
 import type { Folder } from "../../filesystem/jail/folder.ts";
 import type { FileStats } from "../../filesystem/jail/kind.ts";
@@ -118,35 +119,39 @@ export class TreeWriter {
   #enter(folder: Folder, level: Level, itself: Itself): Promise<void> | undefined {
     try {
       const page = listOrNothing(this.#snapshot, folder, level);
-      if (!(page instanceof Promise)) return this.#begin(page, folder, level, itself);
-      return page
-        .then((listed) => this.#begin(listed, folder, level, itself))
-        .finally(() => {
-          if (this.#folders.at(-1)?.folder !== folder) folder.close();
-        });
+      const begun =
+        page instanceof Promise
+          ? page.then((listed) => this.#begin(listed, folder, level, itself))
+          : this.#begin(page, folder, level, itself);
+      return begun?.finally(() => {
+        if (this.#folders.at(-1)?.folder !== folder) folder.close();
+      });
     } catch (error) {
       folder.close();
       throw error;
     }
   }
 
-  #begin(page: Page | undefined, folder: Folder, level: Level, { node, before }: Itself): undefined {
+  #begin(page: Page | undefined, folder: Folder, level: Level, itself: Itself): Promise<void> | undefined {
     if (page === undefined || !this.#isReachable(folder, page, level)) {
       folder.close();
-      this.#addCut({ node, before }, unreadable);
-      return;
+      this.#addCut(itself, unreadable);
+      return undefined;
     }
     const { total } = page;
-    const { plan, quota } = this.#snapshot;
-    const entries = plan?.take(folder, level, page.entries) ?? page.entries;
-    const shown = quota?.take(level.depth + 1, entries.length) ?? entries.length;
-    const isCutByBytes = entries.length < page.entries.length;
-    const prefix = prefixOf(folder.path);
-    this.#folders.push({
-      ...{ folder, level, node, before, prefix, entries, shown, total, isCutByBytes },
-      next: 0,
-    });
-    this.#writer.open();
+    const { plan, quota, slice } = this.#snapshot;
+    const push = (entries: readonly Entry[]): undefined => {
+      const shown = quota?.take(level.depth + 1, entries.length) ?? entries.length;
+      const isCutByBytes = entries.length < page.entries.length;
+      const prefix = prefixOf(folder.path);
+      this.#folders.push({
+        ...{ folder, level, ...itself, prefix, entries, shown, total, isCutByBytes },
+        next: 0,
+      });
+      this.#writer.open();
+    };
+    const taken = plan ? beginAtOnce(plan.take(folder, level, page.entries), slice) : page.entries;
+    return taken instanceof Promise ? taken.then(push) : push(taken);
   }
 
   /**

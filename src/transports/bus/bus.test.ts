@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
+import { inOneStep } from "../../base/scheduling/time-slice.ts";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
 import { WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
 import { type Engine, type RecordedFrame, startEngine } from "../../embedded-engine/engine.ts";
@@ -87,14 +88,15 @@ const json = `{"a":["${"x".repeat(5000)}"],"b":1}`;
 
 const writtenForm = (value: object) => {
   const text = JSON.stringify(value);
-  return new WrittenAnswer(text, Buffer.byteLength(text), (parsed) => parsed);
+  return new WrittenAnswer(text, Buffer.byteLength(text), (json) => inOneStep(() => JSON.parse(json)));
 };
 
 /** A function with a written answer. */
 const writer: FunctionDefinition = {
   ...echo,
   id: "test::writer",
-  handle: () => new WrittenAnswer(json, json.length, (parsed) => ({ ...(parsed as object), read: true })),
+  handle: () =>
+    new WrittenAnswer(json, json.length, (text) => inOneStep(() => ({ ...JSON.parse(text), read: true }))),
 };
 
 test("the text of an answer goes to the caller as it was written", async () => {
@@ -136,7 +138,8 @@ test.each([
 
 test("a written answer is parsed for whoever needs it, once", () => {
   let times = 0;
-  const answer = new WrittenAnswer('{"a":1}', 7, (parsed) => ({ parsed, times: ++times }));
+  const parse = (text: string) => inOneStep(() => ({ parsed: JSON.parse(text), times: ++times }));
+  const answer = new WrittenAnswer('{"a":1}', 7, parse);
   expect(JSON.stringify({ answer })).toBe('{"answer":{"parsed":{"a":1},"times":1}}');
   expect(answer.answer).toEqual({ parsed: { a: 1 }, times: 1 });
 });

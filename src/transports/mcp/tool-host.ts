@@ -7,6 +7,7 @@ import { AnswerBudget } from "../../calls/answer-budget.ts";
 import type { ApprovalMode } from "../../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
 import type { AnswerLease, OrderedCall, Origin, TraceParent } from "../../calls/contract/origin.ts";
+import { WrittenAnswer } from "../../calls/contract/prepared-answer.ts";
 import type { TreeChanges } from "../../calls/contract/tree-changes.ts";
 import { InFlight } from "../../calls/in-flight.ts";
 import type { CallOutcome, Invoke } from "../../calls/invoke.ts";
@@ -198,6 +199,7 @@ export class ToolHost {
     if ("error" in outcome) return renderFailure(outcome.error, { isStructured, notes });
     const beside = isStructured ? outcome.bytes : 0;
     const shownBytes = this.#messageBytes - envelopeBytes - beside;
+    if (outcome instanceof WrittenAnswer) await this.#inFlight.add(outcome.parse());
     const call = { definition, payload: sent, answer: outcome.answer };
     return await this.#inFlight.add(renderResult(call, { isStructured, shownBytes, notes }));
   }
