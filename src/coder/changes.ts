@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { renderAuthor } from "../base/author.ts";
 import { unlessOver } from "../base/scheduling/deadline.ts";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import { type FeedChange, visiblePart } from "../filesystem/feed/change.ts";
@@ -21,6 +22,7 @@ import type { NetDifference } from "./net-view/file-diff.ts";
 import { ImagesField } from "./net-view/images.ts";
 import { findNetChanges, type Since } from "./net-view/net.ts";
 import { renderName } from "./render/entry-text.ts";
+import { renderEach } from "./render/lines.ts";
 import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
@@ -437,18 +439,24 @@ interface RepositoryChanges extends Pick<WireChange, "path" | "cause"> {
 /** Minimum number of changes in a repository to be counted. */
 const minGrouped = 3;
 
+/** Changes that are grouped in one step. */
+const changesPerStep = 256;
+
 /** Replaces at least three changes of one cause in a `.git` folder by their number. */
-function groupRepositories(changes: readonly WireChange[]): (WireChange | RepositoryChanges)[] {
+function* groupRepositories(changes: readonly WireChange[]): Steps<(WireChange | RepositoryChanges)[]> {
   const groups = new Map<string, WireChange[]>();
-  for (const change of changes) {
+  const groupOf = new Map<WireChange, readonly WireChange[]>();
+  for (const [index, change] of changes.entries()) {
+    if (index % changesPerStep === changesPerStep - 1) yield;
     const key = repositoryKeyOf(change);
     if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [change]);
-    else group.push(change);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    groupOf.set(change, group);
+    group.push(change);
   }
   return changes.flatMap((change): (WireChange | RepositoryChanges)[] => {
-    const group = groups.get(repositoryKeyOf(change) ?? "");
+    const group = groupOf.get(change);
     if (group === undefined || group.length < minGrouped) return [change];
     if (change !== group[0]) return [];
     return [{ path: repositoryOf(change.path)!, files: group.length, cause: change.cause }];
@@ -462,7 +470,7 @@ function repositoryKeyOf({ path, cause }: WireChange): string | undefined {
   return repository && `${repository}\n${JSON.stringify(cause)}`;
 }
 
-function renderChanges(answer: Answer, { sentence }: Wording, request: Partial<Request>): string {
+function* renderChanges(answer: Answer, { sentence }: Wording, request: Partial<Request>): Steps<string> {
   const { changes: found, next, note, external, net, next_cursor: cursor, ignored, overflow } = answer;
   const { since_session: isSession = false, more: hasMore, unreported_roots: unreported = [] } = answer;
   const { since, answer: form = "names" } = request;
@@ -472,7 +480,7 @@ function renderChanges(answer: Answer, { sentence }: Wording, request: Partial<R
     return [
       ...(net.length === 0
         ? [overflow ? "[nothing is known to differ]" : "[nothing differs]"]
-        : renderNet(net, form, sentence)),
+        : yield* renderNet(net, form, sentence)),
       ...start,
       ...(cursor === undefined
         ? []
@@ -481,7 +489,7 @@ function renderChanges(answer: Answer, { sentence }: Wording, request: Partial<R
       ...(note === undefined ? [] : [`[${note}]`]),
       ...(external ? [] : [`[changes of other programs are not known${inRoots}]`]),
     ].join("\n");
-  const lines = groupRepositories(found).map((change) => {
+  const lines = yield* renderEach(yield* groupRepositories(found), (change) => {
     if ("files" in change)
       return `changed: ${renderName(change.path)}, ${change.files} entries${renderCause(change.cause, sentence)}`;
     const { kind, path, from, dir, cause, overflow: isUnknown } = change;

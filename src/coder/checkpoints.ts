@@ -23,6 +23,7 @@ import { diffBytes, type NetAnswer, netAnswers } from "./net-view/answer.ts";
 import { ComparedImages, ImagesField } from "./net-view/images.ts";
 import { BackInTime, type PathDifference } from "./net-view/record-changes.ts";
 import { renderName } from "./render/entry-text.ts";
+import { renderEach } from "./render/lines.ts";
 import { pauseOf } from "./services/pause.ts";
 
 const request = Type.Object(
@@ -175,15 +176,16 @@ export const checkpoints = defineCoderFunction({
       ...(isElsewhere && { recorded_elsewhere: true as const }),
     };
   },
-  render: (answer, { sentence }, sent) => {
+  *render(answer, { sentence }, sent) {
     const { checkpoints: found, next_before_seq: next, dropped_before: dropped } = answer;
     const none = answer.recorded_elsewhere
       ? `Nothing is recorded here. ${elsewhere}`
       : dropped === undefined
         ? nothingRecorded(sent)
         : "No such checkpoint is kept.";
+    const lines = yield* renderEach(found, (checkpoint) => renderCheckpoint(checkpoint, sentence));
     return [
-      ...(found.length === 0 ? [none] : found.map((checkpoint) => renderCheckpoint(checkpoint, sentence))),
+      ...(found.length === 0 ? [none] : lines),
       ...(dropped === undefined ? [] : [`[the journal no longer has the checkpoints before #${dropped}]`]),
       ...(next === undefined ? [] : [`Older ones: before_seq ${next}`]),
     ].join("\n");

@@ -13,7 +13,7 @@ import {
   targetPaths,
   twoPathsRequest,
 } from "./fields/two-paths.ts";
-import { summarizeBatch } from "./render/batch-text.ts";
+import { renderBatch } from "./render/batch-text.ts";
 
 const CopyResult = Named("CopyResult", {
   copied: Type.Boolean(),
@@ -69,16 +69,11 @@ export const copy = defineCoderFunction({
     return { results };
   },
   render: ({ results }, { failure }, { dry_run: isTrial }) =>
-    [
-      ...summarizeBatch({
-        results,
-        isTrial,
-        done: "copied",
-        isDone: ({ copied }) => copied,
-        nameOf: ({ from }) => from,
-      }),
-      ...results.map((result) =>
-        result.error ? failure(result.error, result.from) : renderTransfer(result, result.copied && "copied"),
-      ),
-    ].join("\n"),
+    renderBatch({
+      ...{ results, isTrial, failure },
+      done: "copied",
+      isDone: ({ copied }) => copied,
+      nameOf: ({ from }) => from,
+      render: (result) => renderTransfer(result, result.copied && "copied"),
+    }),
 });

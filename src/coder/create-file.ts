@@ -21,7 +21,7 @@ import { ExpectedRevision, expecting, Revision } from "./fields/revisions.ts";
 import { Unchanged } from "./fields/unchanged.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
-import { summarizeBatch } from "./render/batch-text.ts";
+import { renderBatch } from "./render/batch-text.ts";
 import { countBytes, noteBlanks, renderPath } from "./render/entry-text.ts";
 import { inSlices } from "./update-file/apply-ops.ts";
 import { withNotes } from "./update-file/edit-file.ts";
@@ -142,19 +142,16 @@ export const createFile = defineCoderFunction({
     return { results };
   },
   render: ({ results }, { failure }, { dry_run: isTrial, files = [], ...flat }) =>
-    [
-      ...summarizeBatch({
-        results,
-        isTrial,
-        done: "created",
-        isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
-        nameOf: ({ path }) => path,
-      }),
-      ...results.map((result, index) => {
+    renderBatch({
+      ...{ results, isTrial, failure },
+      done: "created",
+      isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
+      nameOf: ({ path }) => path,
+      render(result, index) {
         const spec: object = files[index] ?? flat;
-        return result.error ? failure(result.error, result.path) : renderWritten(result, spec);
-      }),
-    ].join("\n"),
+        return renderWritten(result, spec);
+      },
+    }),
 });
 
 const withoutBytes = ({ bytes: _, ...rest }: CreatedFile): Omit<CreatedFile, "bytes"> => rest;

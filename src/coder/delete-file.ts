@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Refusal, refuse } from "../base/errors.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
@@ -12,7 +12,7 @@ import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { DryRun } from "./fields/dry-run.ts";
 import { expecting } from "./fields/revisions.ts";
-import { summarizeBatch } from "./render/batch-text.ts";
+import { renderBatch } from "./render/batch-text.ts";
 import { renderPath } from "./render/entry-text.ts";
 
 const request = Type.Object(
@@ -99,17 +99,15 @@ export const deleteFile = defineCoderFunction({
   },
   render: (answer, { failure }, { dry_run: isTrial }) => {
     // The last line of the answer says it for all entries.
-    const { results } = isUnrecorded(answer) && !isTrial ? withoutUndo(answer) : answer;
-    return [
-      ...summarizeBatch({
-        results,
-        isTrial,
-        done: "deleted",
-        isDone: ({ removed }) => removed,
-        nameOf: ({ path }) => path,
-      }),
-      ...results.map(({ error, ...result }) => (error ? failure(error, result.path) : renderRemoval(result))),
-    ].join("\n");
+    const hidesUndo = isUnrecorded(answer) && !isTrial;
+    return renderBatch({
+      ...{ results: answer.results, isTrial, failure },
+      done: "deleted",
+      isDone: ({ removed }) => removed,
+      nameOf: ({ path }) => path,
+      render: ({ undo, ...result }) =>
+        renderRemoval(undo === undefined || hidesUndo ? result : { ...result, undo }),
+    });
   },
 });
 
@@ -136,10 +134,6 @@ function* revisionsOf(
 
 /** Paths that are compared in one step. */
 const pathsPerStep = 4096;
-
-const withoutUndo = ({ results }: Static<typeof response>): Static<typeof response> => ({
-  results: results.map(({ undo, ...result }) => result),
-});
 
 /** Returns a path without parts that lead nowhere, such as the first of `./a`. */
 const plainForm = (path: string): string => posix.normalize(path).replace(/(?<=.)\/$/, "");

@@ -7,6 +7,7 @@ import type { EntryKind } from "../filesystem/jail/kind.ts";
 import type { Config } from "./config.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { renderEntry } from "./render/entry-text.ts";
+import { joinLines, renderEach } from "./render/lines.ts";
 
 const request = Type.Object(
   {
@@ -96,22 +97,23 @@ export const listFolder = defineCoderFunction({
       has_more: start + pageSize < total,
     };
   },
-  render({ entries, page, page_size: pageSize, total, has_more }) {
-    const lines = entries.map((entry) => {
+  *render({ entries, page, page_size: pageSize, total, has_more }) {
+    const lines = yield* renderEach(entries, (entry) => {
       if (entry.gone) return `${renderEntry(entry)} [gone]`;
       const size = entry.kind === "file" ? `  ${entry.size}` : "";
       return renderEntry(entry) + size + renderMode(entry);
     });
     if (total === 0) return "[the folder is empty]";
     if (entries.some(({ gone }) => gone)) lines.push(goneLegend);
-    if (page === 1 && !has_more) return lines.join("\n");
+    if (page === 1 && !has_more) return yield* joinLines(lines);
     const last = Math.ceil(total / pageSize);
     const more = has_more
       ? `; send page ${page + 1} for more`
       : page > last
         ? `; the last page is ${last}`
         : "";
-    return [...lines, `[page ${page}: ${entries.length} of ${total} entries${more}]`].join("\n");
+    lines.push(`[page ${page}: ${entries.length} of ${total} entries${more}]`);
+    return yield* joinLines(lines);
   },
 });
 

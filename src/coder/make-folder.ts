@@ -7,7 +7,7 @@ import { EntryError, entryError } from "./error-codes.ts";
 import { Literal } from "./fields/literal.ts";
 import { permissionBits } from "./fields/permission-bits.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
-import { summarizeBatch } from "./render/batch-text.ts";
+import { renderBatch } from "./render/batch-text.ts";
 import { renderPath } from "./render/entry-text.ts";
 
 const request = Type.Object(
@@ -73,15 +73,11 @@ export const makeFolder = defineCoderFunction({
     return { results };
   },
   render: ({ results }, { failure }) =>
-    [
-      ...summarizeBatch({
-        results,
-        done: "created",
-        isDone: ({ created }) => created,
-        nameOf: ({ path }) => path,
-      }),
-      ...results.map(({ path, created, error }) =>
-        error ? failure(error, path) : `${renderPath(path)}: ${created ? "created" : "was there already"}`,
-      ),
-    ].join("\n"),
+    renderBatch({
+      ...{ results, failure },
+      done: "created",
+      isDone: ({ created }) => created,
+      nameOf: ({ path }) => path,
+      render: ({ path, created }) => `${renderPath(path)}: ${created ? "created" : "was there already"}`,
+    }),
 });

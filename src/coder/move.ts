@@ -13,7 +13,7 @@ import {
   targetPaths,
   twoPathsRequest,
 } from "./fields/two-paths.ts";
-import { summarizeBatch } from "./render/batch-text.ts";
+import { renderBatch } from "./render/batch-text.ts";
 
 const MoveResult = Named("MoveResult", {
   dangling: LosesTarget,
@@ -67,16 +67,11 @@ export const move = defineCoderFunction({
     return { results };
   },
   render: ({ results }, { failure }, { dry_run: isTrial }) =>
-    [
-      ...summarizeBatch({
-        results,
-        isTrial,
-        done: "moved",
-        isDone: ({ moved }) => moved,
-        nameOf: ({ from }) => from,
-      }),
-      ...results.map((result) =>
-        result.error ? failure(result.error, result.from) : renderTransfer(result, result.moved && "moved"),
-      ),
-    ].join("\n"),
+    renderBatch({
+      ...{ results, isTrial, failure },
+      done: "moved",
+      isDone: ({ moved }) => moved,
+      nameOf: ({ from }) => from,
+      render: (result) => renderTransfer(result, result.moved && "moved"),
+    }),
 });

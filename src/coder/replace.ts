@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Refusal } from "../base/errors.ts";
-import { runAtOnce } from "../base/scheduling/time-slice.ts";
+import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import type { SearchAnswer } from "../search/request.ts";
@@ -12,6 +12,7 @@ import { FileEncoding } from "./fields/file-encoding.ts";
 import { folderFilterOf } from "./fields/folder-filter.ts";
 import { parseGlobFields } from "./fields/request-globs.ts";
 import { renderPath } from "./render/entry-text.ts";
+import { joinLines, renderEach } from "./render/lines.ts";
 import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/replace-all.ts";
 import { refuseReplacing } from "./replace/replace-errors.ts";
 import { hintsFor, hintsOnFile } from "./search/hints.ts";
@@ -167,11 +168,15 @@ export const replace = defineCoderFunction({
       named: { noun: "File", paths: files },
     };
     if (!sent.dry_run)
-      return { ...committedOf(await runTransaction(transaction, changing), unsure, context), ...leftOut };
+      return {
+        ...(await committedOf(await runTransaction(transaction, changing), unsure, context)),
+        ...leftOut,
+      };
     const { value, ...plan } = await planTransaction(transaction, changing, (done) =>
       committedOf(done, unsure, context),
     );
-    return { committed: false, ...shownOf(value, unsure), ...plan, ...leftOut };
+    const shown = await runInSlices(shownOf(value, unsure), createTimeSlice());
+    return { committed: false, ...shown, ...plan, ...leftOut };
   },
   render: (answer, _, sent) => renderReplaced(answer, { answer: "echo", ...sent }),
 });
@@ -280,30 +285,41 @@ function requireCounts(
 const filesOf = (replaced: readonly FileReplacement[]) =>
   replaced.map(({ matches, result }) => ({ path: result.path!, matches }));
 
+/** Results that are measured in one step. */
+const resultsPerStep = 64;
+
+interface Shown {
+  readonly files: ReplacedFile[];
+  readonly results: (ChangeResult & { path: string })[];
+  readonly not_replaced?: number;
+}
+
 /**
  * Returns the results, which show what was changed until that takes too many bytes. `unsure` is the number of
  * found files whose paths may not be theirs.
  */
-function shownOf(replaced: readonly FileReplacement[], unsure: number) {
+function* shownOf(replaced: readonly FileReplacement[], unsure: number): Steps<Shown> {
   const budget = new JsonBudget(shownBytes, 0);
-  const results = replaced.map(({ result }) => {
+  const results: Shown["results"] = [];
+  for (const { result } of replaced) {
     const { echoes, echoes_truncated, diff, diff_truncated, ...bare } = result;
     const isShown = budget.admit(jsonBytes(result) - jsonBytes(bare));
-    return (isShown ? result : { ...bare, ...leaveOut(result) }) as ChangeResult & { path: string };
-  });
+    results.push((isShown ? result : { ...bare, ...leaveOut(result) }) as ChangeResult & { path: string });
+    if (results.length % resultsPerStep === 0) yield;
+  }
   const left = unsure - replaced.filter(({ result }) => isUnsure(result.path!)).length;
   return { files: filesOf(replaced), results, ...(left > 0 && { not_replaced: left }) };
 }
 
 /** Returns the answer about a transaction that was carried out. */
-function committedOf(
+async function committedOf(
   { value, transaction }: Done<readonly FileReplacement[]>,
   unsure: number,
   { profile }: Pick<CoderContext, "profile">,
 ) {
   return {
     committed: value.length > 0 || profile["replace.commits_nothing"],
-    ...shownOf(value, unsure),
+    ...(await runInSlices(shownOf(value, unsure), createTimeSlice())),
     ...(transaction !== undefined && { transaction }),
   };
 }
@@ -311,17 +327,19 @@ function committedOf(
 type Answer = Static<typeof response> & { readonly checkpoint?: number };
 
 /** Renders an answer. Without the request, as for a committed plan, it leaves out the lines of each file. */
-export function renderReplaced(
+export function* renderReplaced(
   answer: Answer,
   { answer: form = "none", ...sent }: Partial<Request> = {},
-): string {
+): Steps<string> {
   const { committed, files, results, transaction, plan, checkpoint, not_replaced: left = 0 } = answer;
   const isEmpty = files.length === 0 && left === 0;
   const matches = files.reduce((sum, one) => sum + one.matches, 0);
   const total = `${count(matches, "match", "matches")} in ${count(files.length, "file", "files")} ${committed ? "replaced" : "would be replaced"}`;
   const hidden = form === "none" ? [] : results.map((result, index) => hiddenOf(result, files[index]!));
-  const lines = results.map((result, index) => renderResult(result, files[index]!, hidden[index]));
-  return [
+  const lines = yield* renderEach(results, (result, index) =>
+    renderResult(result, files[index]!, hidden[index]),
+  );
+  return yield* joinLines([
     ...(files.length === 0 ? [] : [total]),
     ...lines,
     ...renderHidden(hidden, matches, callForMore(answer, form)),
@@ -339,7 +357,7 @@ export function renderReplaced(
     ...(meansEndsOfFile(sent)
       ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
       : []),
-  ].join("\n");
+  ]);
 }
 
 /** The matches of a file whose lines are not shown. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
+import { createTimeSlice, runInSlices } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import type { Measured } from "../calls/contract/prepared-answer.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -165,7 +166,8 @@ export const transact = defineCoderFunction({
       committed(done, maxAnswerBytes);
     if (!dryRun) return answerOf(await runTransaction(transaction, context), context);
     const { value, ...plan } = await planTransaction(transaction, context, answerOf);
-    return fitResults({ committed: false, ...plan }, value, context.maxAnswerBytes);
+    const fitting = fitResults({ committed: false, ...plan }, value, context.maxAnswerBytes);
+    return await runInSlices(fitting, createTimeSlice());
   },
   render: (answer, _, { changes }) => renderTransacted(answer, changes),
 });
@@ -173,10 +175,11 @@ export const transact = defineCoderFunction({
 /** The estimated bytes of the answer for each change. */
 const shownBytes = 5 * 1024;
 
-function committed(
+async function committed(
   { value, transaction }: Done<ChangeResult[]>,
   maxAnswerBytes: number,
-): Measured<Static<typeof response>> {
+): Promise<Measured<Static<typeof response>>> {
   const name = transaction === undefined ? {} : { transaction };
-  return fitResults({ committed: true, ...name }, value, maxAnswerBytes) as Measured<Static<typeof response>>;
+  const fitting = fitResults({ committed: true, ...name }, value, maxAnswerBytes);
+  return (await runInSlices(fitting, createTimeSlice())) as Measured<Static<typeof response>>;
 }

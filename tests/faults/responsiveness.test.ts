@@ -350,3 +350,37 @@ describe("an undo", () => {
     for (const name of ["a", "b", "empty", "mark0"]) expect(names).not.toContain(name);
   });
 });
+
+describe("an answer about very many entries", () => {
+  const deep = Array.from({ length: 250 }, () => "a".repeat(14)).join("/");
+  let driven: DriverFixture;
+  beforeAll(() => {
+    driven = drivers.get("agent")!;
+    mkdirSync(join(driven.base, "wide"));
+    for (let file = 0; file < 20_000; file++) writeFileSync(join(driven.base, "wide", String(file)), "x\n");
+    mkdirSync(join(driven.base, deep), { recursive: true });
+    for (let file = 0; file < 100; file++) writeFileSync(join(driven.base, deep, String(file)), "");
+  });
+  afterAll(() => {
+    for (const folder of ["wide", "a".repeat(14)]) rmSync(join(driven.base, folder), { recursive: true });
+  });
+
+  test.each<[string, string, object]>([
+    ["a tree", "coder::tree", { path: "wide", per_folder_limit: 100_000, max_bytes: 16_000_000 }],
+    ["matches", "coder::search", { path: "wide", query: "x", max_matches: 100_000, max_bytes: 16_000_000 }],
+    [
+      "paths by a long query",
+      "coder::search",
+      { query: "a".repeat(256), fuzzy_paths: true, search_content: false },
+    ],
+    [
+      "refusals",
+      "coder::delete-file",
+      { paths: Array.from({ length: 10_000 }, (_, index) => `../${index}`) },
+    ],
+  ])("%s", async (_, functionId, payload) => {
+    const { outcome, reads } = await callBesideReads(driven, functionId, payload);
+    expect(outcome.error).toBeUndefined();
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+  });
+});

@@ -10,6 +10,7 @@ import { isBesideJobs } from "../changes/runners.ts";
 import type { By } from "../checkpoints/authors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
+import { renderEach } from "../render/lines.ts";
 import { compare, type NetDifference } from "./file-diff.ts";
 import { maxFilesBelow } from "./files-below.ts";
 import { ComparedImages, imagesOf, lengthOf, tooLargeToShow } from "./images.ts";
@@ -261,21 +262,20 @@ function isLeaf(
   return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
 }
 
-/** Renders changes as lines, or as a patch. */
-export function renderNet(
+/** Renders each change as a line, or as several with its patch. */
+export const renderNet = (
   net: readonly NetChange[],
   form: NetAnswer,
   sentence: Wording["sentence"],
-): string[] {
-  return net.flatMap((change) => {
+): Steps<string[]> =>
+  renderEach(net, (change) => {
     const { diff = "", diff_truncated: isTruncated, note, dir: isFolder } = change;
     const line = renderLine(change, sentence);
     const isSaid = note !== undefined && (form === "diff" || isFolder);
     const said = isSaid ? [isFolder ? `[${note}]` : `[no diff: ${note}]`] : [];
-    if (form !== "diff" || diff === "") return [line, ...said];
-    return [line, diff.replace(/\n$/, ""), ...(isTruncated ? ["[more of it is not shown]"] : [])];
+    if (form !== "diff" || diff === "") return [line, ...said].join("\n");
+    return [line, diff.replace(/\n$/, ""), ...(isTruncated ? ["[more of it is not shown]"] : [])].join("\n");
   });
-}
 
 function renderLine(change: NetChange, sentence: Wording["sentence"]): string {
   const { kind, path, from, dir, files, added, removed, unsure } = change;

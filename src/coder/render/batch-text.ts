@@ -1,4 +1,7 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import type { ErrorParts, Wording } from "../../calls/contract/wording.ts";
 import { renderName } from "./entry-text.ts";
+import { joinLines, renderEach } from "./lines.ts";
 
 /** The outcomes of a batch, and the words for them. */
 interface Batch<Result> {
@@ -11,8 +14,24 @@ interface Batch<Result> {
   nameOf(result: Result): string;
 }
 
+interface RenderedBatch<Result> extends Batch<Result>, Pick<Wording, "failure"> {
+  /** Renders an entry that did not fail. */
+  render(result: Result, index: number): string;
+}
+
 /** Maximum failed entries that are named. */
 const maxNamed = 5;
+
+/** Renders the first line of a batch that failed in part, and the entries below it. */
+export function* renderBatch<Result extends { readonly error?: string | ErrorParts | null }>(
+  batch: RenderedBatch<Result>,
+): Steps<string> {
+  const { results, nameOf, failure, render } = batch;
+  const lines = yield* renderEach(results, (result, index) =>
+    result.error ? failure(result.error, nameOf(result)) : render(result, index),
+  );
+  return yield* joinLines([...summarizeBatch(batch), ...lines]);
+}
 
 /**
  * Renders the first line of a batch that failed in part: the number of entries done, and the names of those
