@@ -40,7 +40,7 @@ export function* openForOps(
 ): Steps<EditedText> {
   const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined) return { ...asItIs(file), ops };
-  const written = () => ops.flatMap(writtenBy).join("\n");
+  const written = () => inOneStep(() => ops.flatMap(writtenBy).join("\n"));
   const opened = yield* openWritten(file, { path, encoding, written });
   return {
     ...opened,
@@ -61,7 +61,7 @@ const asItIs = (text: Buffer): Omit<EditedText, "ops"> => ({
 /** A file of a patch, and its encoding, which a byte order mark overrides. */
 interface PatchedText extends Pick<TextOps, "path" | "encoding"> {
   /** Returns the text that the patch adds. */
-  readonly written: () => string;
+  readonly written: () => Steps<string>;
 }
 
 /** Opens a file for a patch, like `openForOps`. */
@@ -80,8 +80,9 @@ function* openWritten(file: Buffer, { path, encoding, written }: PatchedText): S
   const opened = yield* openFileText(file, { path, encoding });
   if (opened.encoding !== undefined || isUtf8(file)) return opened;
   const areBytes = encoding === "utf-8";
-  if (areBytes && written().includes("\ufffd")) throw refuseFileEncoding.lostBytes(path);
-  const strange = areBytes ? undefined : /[^\0-\x7f]/u.exec(written())?.[0];
+  const added = yield* written();
+  if (areBytes && added.includes("\ufffd")) throw refuseFileEncoding.lostBytes(path);
+  const strange = areBytes ? undefined : /[^\0-\x7f]/u.exec(added)?.[0];
   if (strange !== undefined) throw refuseFileEncoding.unknownEncoding(path, strange, likelyEncodings(file));
   return opened;
 }

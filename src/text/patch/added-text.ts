@@ -1,13 +1,21 @@
 import { isUtf8 } from "node:buffer";
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch } from "./patch.ts";
 
 /** Returns the lines that a patch adds to a file. A patch that is not UTF-8 has the bytes of the file. */
-export function addedText(lines: LineTable, { hunks }: FilePatch): string {
+export function* addedText(lines: LineTable, { hunks }: FilePatch): Steps<string> {
   if (!isUtf8(lines.bytes)) return "";
-  const added: string[] = [];
+  const most = hunks.reduce((sum, { first, end }) => sum + lines.startOf(end) - lines.startOf(first), 0);
+  const added = Buffer.allocUnsafe(most);
+  const steps = new LineSteps();
+  let length = 0;
   for (const { first, end, isReversed = false } of hunks)
-    for (let line = first; line < end; line++)
-      if (lines.startsWith(line, isReversed ? "-" : "+")) added.push(lines.textOf(line));
-  return added.join("\n");
+    for (let line = first; line < end; line++) {
+      const [from, to] = [lines.startOf(line), lines.endOf(line)];
+      if (lines.startsWith(line, isReversed ? "-" : "+")) length += lines.bytes.copy(added, length, from, to);
+      if (steps.isDueAfter(to - from)) yield;
+    }
+  return added.toString("utf8", 0, length);
 }

@@ -1,5 +1,6 @@
 /** Applies the hunks of a patch to a file. Lines that are shown and not changed stay as the file has them. */
 
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { bomLength, countLines, endingBefore, lineFeed, surveyLines } from "../edits/lines.ts";
@@ -179,8 +180,7 @@ class PatchWriter {
   #length = 0;
   /** The number of bytes of the original file that are written or left out. */
   #from = 0;
-  /** The lines of hunks so far. */
-  #lines = 0;
+  readonly #steps = new LineSteps();
 
   constructor(before: Buffer, table: LineTable, hunks: readonly FittedHunk[]) {
     this.#before = before;
@@ -205,7 +205,8 @@ class PatchWriter {
     let endings: readonly LineEnding[] = [];
     let ended = 0;
     for (let at = 0; at < text.count; at++) {
-      if (++this.#lines % linesPerStep === 0) yield;
+      const extent = text.extentOf(at);
+      if (this.#steps.isDueAfter(extent.to - extent.from)) yield;
       const kind = text.kindOf(at);
       const isFirst = at === 0 || text.kindOf(at - 1) === lineKinds.context;
       if (isFirst && !isExact && this.#isMixed) {

@@ -109,12 +109,15 @@ const escapes: Readonly<Record<string, number>> = {
   "\\": 0x5c,
 };
 
+/** Maximum UTF-16 units of a name in quotes: PATH_MAX of Linux with each byte in octal, and both quotes. */
+const maxQuotedUnits = 4 * 4096 + 2;
+
 /**
  * Reads a name in C quotes, as git writes one with non-ASCII characters, and returns it with the text after
- * it.
+ * it. A name that is longer than any path counts as one that is not closed.
  */
 function readQuoted(text: string): { readonly name: string; readonly rest: string } | undefined {
-  const end = /^"(?:[^"\\]|\\.)*"/.exec(text)?.[0].length;
+  const end = /^"(?:[^"\\]|\\.)*"/.exec(text.slice(0, maxQuotedUnits))?.[0].length;
   if (end === undefined) return undefined;
   const parts: Buffer[] = [];
   for (const [part, octal, escaped] of text.slice(1, end - 1).matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gu)) {

@@ -3,10 +3,12 @@
  * place is refused.
  */
 
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type Candidate, candidatesAt, explainMissing } from "../edits/explain-miss.ts";
 import { lineFeed, surveyLines } from "../edits/lines.ts";
 import type { Region } from "../edits/splices.ts";
+import { firstAtLeast } from "./ascending.ts";
 import { Comparisons } from "./comparisons.ts";
 import { HeadingFinder, type HeadingScope, narrow } from "./headings.ts";
 import { HunkText, type LineList } from "./hunk-text.ts";
@@ -43,8 +45,6 @@ export interface PlacedHunk extends FittedHunk {
  * among places.
  */
 const isSameText = (matching: Matching): boolean => matching === "exact" || matching === "endings";
-
-const linesPerStep = 8192;
 
 /** Maximum lines between a place and the one that the header gives, if the hunk fits elsewhere too. */
 const maxDistance = 20;
@@ -126,8 +126,8 @@ class HunkFitter {
    */
   *withOtherPlaces(hunks: readonly FittedHunk[]): Steps<PlacedHunk[]> {
     const placed: PlacedHunk[] = [];
-    const taken = takenLines(hunks, this.#body.count);
     const mostNoted = this.#body.bytes.length <= maxNotedBytes ? maxNotedHunks : 0;
+    const taken = mostNoted === 0 ? new Uint32Array(1) : takenLines(hunks, this.#body.count);
     let [noted, comparisons] = [0, 0];
     for (const hunk of hunks) {
       const { text, matching } = hunk;
@@ -137,11 +137,9 @@ class HunkFitter {
       if (pattern) comparisons += index!.costOf(pattern);
       const isSearched = pattern && comparisons <= maxNoteComparisons;
       const starts = isSearched ? yield* index!.findAll(pattern) : [];
-      const isFree = (start: number) =>
-        taken.subarray(start, start + text.oldCount).every((isTaken) => isTaken === 0);
       const alsoAt: number[] = [];
       for (const start of starts) {
-        if (isFree(start)) alsoAt.push(start);
+        if (taken[start + text.oldCount] === taken[start]) alsoAt.push(start);
         if (alsoAt.length === maxOtherPlaces) break;
       }
       if (alsoAt.length > 0) noted++;
@@ -180,7 +178,7 @@ class HunkFitter {
       const found = yield* this.#findAll(text.oldLines, yield* this.#indexFor(matching), place);
       const all =
         matching === "exact" && hunk.header === undefined ? yield* this.#withOpenEnd(text, found) : found;
-      const chosen = this.#chooseAmong(all, { hunk, text, matching, narrowed });
+      const chosen = yield* this.#chooseAmong(all, { hunk, text, matching, narrowed });
       if (chosen === undefined) continue;
       if (matching === "blanks") return yield* this.#shifted(text, chosen, place);
       const isExact = matching === "endings" && (yield* this.#isAt(text, chosen, "exact"));
@@ -205,11 +203,12 @@ class HunkFitter {
   }
 
   /** Chooses the place of a hunk. Throws a refusal if there are several. */
-  #chooseAmong(
+  *#chooseAmong(
     all: readonly number[],
     { hunk, text, matching, narrowed: { place, sections } }: Choosing,
-  ): number | undefined {
-    const starts = narrow(all, sections).filter((start) => this.#isAllowed(hunk, text, start));
+  ): Steps<number | undefined> {
+    const inside = yield* narrow(all, sections);
+    const starts = hunk.isAtEnd ? this.#endAmong(inside, text) : inside;
     const stated = hunk.header === undefined ? undefined : hunk.header.old.linesBefore + this.#drift;
     const isExactText = matching !== "blanks" && matching !== "typography";
     const start = isExactText
@@ -238,7 +237,7 @@ class HunkFitter {
 
   /** Finds a hunk that differs only in typographic characters, and in blanks at the ends of lines. */
   *#plainPlace(hunk: Hunk, text: HunkText, narrowed: Narrowed): Steps<Found | undefined> {
-    const bytes = yield* foldTypography(Buffer.concat([...eachLine(text.oldLines)]));
+    const bytes = yield* foldTypography(yield* joinLines(text.oldLines));
     if (bytes === undefined) return undefined;
     this.#plainIndex ??= yield* this.#indexPlain();
     const table = yield* tabulateLines(bytes);
@@ -250,7 +249,7 @@ class HunkFitter {
       narrowed.place,
     );
     const matching = "typography";
-    const start = this.#chooseAmong(starts, { hunk, text, matching, narrowed });
+    const start = yield* this.#chooseAmong(starts, { hunk, text, matching, narrowed });
     return start === undefined ? undefined : { start, matching };
   }
 
@@ -301,21 +300,22 @@ class HunkFitter {
     return isCrlfAdded || surveyLines(this.#body.bytes, []).ending === "\n" ? "exact" : "endings";
   }
 
-  #isAllowed({ isAtEnd }: Hunk, text: HunkText, start: number): boolean {
-    return !isAtEnd || start + text.oldCount === this.#body.count;
+  /** Returns the place at the end of the file, if it is one of these, which are in ascending order. */
+  #endAmong(starts: readonly number[], text: HunkText): readonly number[] {
+    const last = starts.at(-1);
+    return last !== undefined && last + text.oldCount === this.#body.count ? [last] : [];
   }
 
   /**
    * Chooses the only place; or, of several, the one that the header's line number picks; or the only one
-   * after the previous hunk, since hunks stand in the order of the file.
+   * after the previous hunk, since hunks stand in the order of the file. Places are in ascending order.
    */
   #choose(starts: readonly number[], stated: number | undefined): number | "several" | undefined {
     if (starts.length <= 1) return starts[0];
     const nearest = stated === undefined ? undefined : clearlyNearest(starts, stated);
-    const behind = starts.filter((start) => start >= this.#changedUpTo);
     // Numbers that lead back before the previous hunk were not counted.
     if (nearest !== undefined && (nearest >= this.#changedUpTo || nearest === stated)) return nearest;
-    return behind.length === 1 ? behind[0] : "several";
+    return firstAtLeast(starts, this.#changedUpTo) === starts.length - 1 ? starts.at(-1) : "several";
   }
 
   *#findAll(lines: LineList, index: LineIndex, place: HunkReference): Steps<number[]> {
@@ -328,9 +328,10 @@ class HunkFitter {
   /** Returns the numbers of lines in an index, or `undefined` if it lacks one. */
   *#numbersOf(lines: LineList, index: LineIndex): Steps<Int32Array | undefined> {
     const numbers = new Int32Array(lines.count);
+    const steps = new LineSteps();
     for (let at = 0; at < numbers.length; at++) {
-      if (at % linesPerStep === linesPerStep - 1) yield;
       const { from, to } = lines.extentOf(at);
+      if (steps.isDueAfter(to - from)) yield;
       numbers[at] = index.idOf(lines.bytes, [from, to]);
       if (numbers[at]! < 0) return undefined;
     }
@@ -343,9 +344,10 @@ class HunkFitter {
 
   *#hasLines({ count, bytes, extentOf }: LineList, start: number, matching: Matching): Steps<boolean> {
     if (start < 0 || start + count > this.#body.count) return false;
+    const steps = new LineSteps();
     for (let at = 0; at < count; at++) {
-      if (at % linesPerStep === linesPerStep - 1) yield;
       const { from, to } = extentOf(at);
+      if (steps.isDueAfter(to - from)) yield;
       const extent = [this.#body.startOf(start + at), this.#body.endOf(start + at)] as const;
       const line = comparedPart(matching, this.#body.bytes, extent);
       if (!line.equals(comparedPart(matching, bytes, [from, to]))) return false;
@@ -370,8 +372,9 @@ class HunkFitter {
   *#requireNew({ text, start }: Pick<FittedHunk, "text" | "start">, { place }: Narrowed): Steps<void> {
     const isAppended = text.leading > 0 && text.trailing === 0 && text.leading === text.oldCount;
     if (!isAppended || start + text.oldCount === this.#body.count || !isTelling(text)) return;
-    if (yield* this.#hasLines(text.newLines, start, "trailing-blanks"))
-      throw refusePatch.alreadyApplied(place, this.#candidatesFor(text.newLines, [start]));
+    const newLines = yield* text.newLines();
+    if (yield* this.#hasLines(newLines, start, "trailing-blanks"))
+      throw refusePatch.alreadyApplied(place, this.#candidatesFor(newLines, [start]));
   }
 
   #candidatesFor({ count }: LineList, starts: readonly number[]): readonly Candidate[] {
@@ -393,7 +396,7 @@ class HunkFitter {
       if (start !== undefined) throw refusePatch.misplacedHunk(place, { isAtEnd: hunk.isAtEnd, candidates });
     }
     if (text.newCount > 0 && isTelling(text)) {
-      const { newLines } = text;
+      const newLines = yield* text.newLines();
       const starts = yield* this.#findAll(newLines, yield* this.#indexFor("trailing-blanks"), place);
       if (starts.length > 0)
         throw refusePatch.alreadyApplied(place, this.#candidatesFor(newLines, starts.slice(0, 3)));
@@ -413,11 +416,18 @@ const minTellingBytes = 8;
 const isTelling = (text: HunkText): boolean =>
   text.addedBytes === 0 ? text.leading > 0 && text.trailing > 0 : text.addedBytes > minTellingBytes;
 
-function* eachLine({ count, bytes, extentOf }: LineList): Generator<Buffer> {
+/** Returns the lines in one text. */
+function* joinLines({ count, bytes, extentOf }: LineList): Steps<Buffer> {
+  if (count === 0) return Buffer.alloc(0);
+  const joined = Buffer.allocUnsafe(extentOf(count - 1).to - extentOf(0).from);
+  const steps = new LineSteps();
+  let length = 0;
   for (let at = 0; at < count; at++) {
     const { from, to } = extentOf(at);
-    yield bytes.subarray(from, to);
+    length += bytes.copy(joined, length, from, to);
+    if (steps.isDueAfter(to - from)) yield;
   }
+  return joined.subarray(0, length);
 }
 
 interface Found {
@@ -445,12 +455,13 @@ const comparedPart = (matching: Matching, bytes: Buffer, extent: readonly [numbe
 
 /** Returns the place nearest to `stated` if it is near, and every other more than twice as far. */
 function clearlyNearest(starts: readonly number[], stated: number): number | undefined {
-  let nearest = starts[0]!;
-  for (const start of starts) if (Math.abs(start - stated) < Math.abs(nearest - stated)) nearest = start;
-  const distance = Math.abs(nearest - stated);
+  const after = firstAtLeast(starts, stated);
+  const distanceOf = (index: number) => Math.abs((starts[index] ?? Number.POSITIVE_INFINITY) - stated);
+  const nearest = distanceOf(after - 1) <= distanceOf(after) ? after - 1 : after;
+  const distance = distanceOf(nearest);
   if (distance > maxDistance) return undefined;
-  return starts.every((start) => start === nearest || Math.abs(start - stated) > 2 * distance)
-    ? nearest
+  return Math.min(distanceOf(nearest - 1), distanceOf(nearest + 1)) > 2 * distance
+    ? starts[nearest]
     : undefined;
 }
 
@@ -461,9 +472,11 @@ function clearlyNearest(starts: readonly number[], stated: number): number | und
 const mayRecur = ({ text, matching, isNarrowed }: FittedHunk): boolean =>
   text.oldCount > 0 && !isNarrowed && matching !== "blanks" && matching !== "typography";
 
-/** Returns an array with a 1 for each line of the file that a hunk shows. */
-function takenLines(hunks: readonly FittedHunk[], count: number): Uint8Array {
-  const taken = new Uint8Array(count);
-  for (const { start, text } of hunks) taken.fill(1, start, start + text.oldCount);
+/** Returns for each line of the file, and its end, how many of the lines before it some hunk shows. */
+function takenLines(hunks: readonly FittedHunk[], count: number): Uint32Array {
+  const isTaken = new Uint8Array(count);
+  for (const { start, text } of hunks) isTaken.fill(1, start, start + text.oldCount);
+  const taken = new Uint32Array(count + 1);
+  for (let line = 0; line < count; line++) taken[line + 1] = taken[line]! + isTaken[line]!;
   return taken;
 }

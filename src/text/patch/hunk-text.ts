@@ -24,7 +24,8 @@ export interface LineList {
   readonly extentOf: (index: number) => Extent;
 }
 
-const linesPerStep = 16_384;
+/** Lines that are read in one step, and those whose kinds are. */
+const [linesPerStep, kindsPerStep] = [16_384, 262_144];
 
 /** The lines of a hunk without their leading character in the patch. */
 export class HunkText {
@@ -124,10 +125,12 @@ export class HunkText {
   }
 
   /** The lines that the file has after. */
-  get newLines(): LineList {
+  *newLines(): Steps<LineList> {
     const lines = new Uint32Array(this.newCount);
-    for (let line = 0, index = 0; line < this.#count; line++)
+    for (let line = 0, index = 0; line < this.#count; line++) {
       if (this.#kinds[line] !== lineKinds.removed) lines[index++] = line;
+      if (line % kindsPerStep === kindsPerStep - 1) yield;
+    }
     const extentOf = (index: number) => this.extentOf(lines[index]!);
     return { count: lines.length, bytes: this.bytes, extentOf };
   }

@@ -1,4 +1,5 @@
 /** Finds by how much the lines of a hunk are indented differently from those of the file. */
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type HunkText, lineKinds } from "./hunk-text.ts";
 import type { LineTable } from "./line-table.ts";
@@ -10,8 +11,6 @@ export interface Shift {
   readonly isRemoved: boolean;
 }
 
-const linesPerStep = 8192;
-
 /**
  * Returns the one shift between a hunk and the lines of the file from `start`. Returns `undefined` if lines
  * are shifted differently, or if a line to add does not have the blanks that it would lose.
@@ -19,10 +18,12 @@ const linesPerStep = 8192;
 export function* findShift(text: HunkText, body: LineTable, start: number): Steps<Shift | undefined> {
   let shift: Shift | undefined;
   const { oldLines } = text;
+  const steps = new LineSteps();
   for (let at = 0; at < oldLines.count; at++) {
-    if (at % linesPerStep === linesPerStep - 1) yield;
+    const [from, to] = [body.startOf(start + at), body.endOf(start + at)];
+    if (steps.isDueAfter(to - from)) yield;
     const sent = indentOf(oldLines.bytes, oldLines.extentOf(at));
-    const found = indentOf(body.bytes, { from: body.startOf(start + at), to: body.endOf(start + at) });
+    const found = indentOf(body.bytes, { from, to });
     if (sent === undefined || found === undefined) continue;
     const next = shiftBetween(sent, found);
     if (next === undefined) return undefined;
@@ -33,10 +34,12 @@ export function* findShift(text: HunkText, body: LineTable, start: number): Step
 }
 
 function* fitsAdded(text: HunkText, { blanks, isRemoved }: Shift): Steps<boolean> {
+  const steps = new LineSteps();
   for (let line = 0; line < text.count && isRemoved; line++) {
-    if (line % linesPerStep === linesPerStep - 1) yield;
+    const extent = text.extentOf(line);
+    if (steps.isDueAfter(extent.to - extent.from)) yield;
     if (text.kindOf(line) !== lineKinds.added) continue;
-    const indent = indentOf(text.bytes, text.extentOf(line));
+    const indent = indentOf(text.bytes, extent);
     if (indent !== undefined && !indent.subarray(0, blanks.length).equals(blanks)) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { Refusal } from "../../base/errors.ts";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { applyHunks } from "./apply.ts";
@@ -63,6 +63,7 @@ const hostile: readonly (readonly [what: string, patch: string, body: string])[]
     v4a("@@ a\n-b\n"),
     Array.from({ length: 3000 }, (_, at) => `${" ".repeat(at)}a\n`).join(""),
   ],
+  ["tabs after a name", `--- a/f${filled("\t")}\n+++ b/f${filled("\t")}\n@@\n-a\n+b\n`, "a\n"],
 ];
 
 test.each(hostile)("1 MiB of %s end", (_, patch, body) => {
@@ -84,6 +85,21 @@ test("many hunks in any order are applied, and their places said, in steps", () 
     reason: "bad-input",
     message: expect.stringContaining("50001 lines"),
   });
+});
+
+test("the lines of a hunk are joined a few at a time", () => {
+  const concat = spyOn(Buffer, "concat");
+  run(patchedBy(v4a(`@@\n${filled(" a\n")}-b\n`), "x\n"));
+  const most = Math.max(...concat.mock.calls.map(([parts]) => parts.length));
+  concat.mockRestore();
+  expect(most).toBeLessThan(50_000);
+});
+
+test("other places of a long hunk are found without comparing each with all lines of the hunk", () => {
+  const context = " a\n".repeat(125_000);
+  const patch = unified(`@@ -125000,250001 +125000,250001 @@\n${context}-a\n+b\n${context}`);
+  const { value } = run(patchedBy(patch, "a\n".repeat(520_000)));
+  expect(String(value).indexOf("b")).toBe(2 * (124_999 + 125_000));
 });
 
 test("a patch twice as long takes about twice as many steps", () => {

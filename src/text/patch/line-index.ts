@@ -1,12 +1,11 @@
 /** Finds some lines among those of a file, in time linear in both, whatever they are. */
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { LineTable } from "./line-table.ts";
 import { comparedFrom, comparedTo, type Matching } from "./matching.ts";
 
-const linesPerStep = 32_768;
-
-/** Numbers of lines between two steps. */
-const idsPerStep = 262_144;
+/** Numbers of lines between two steps, and compared ones. */
+const [idsPerStep, comparisonsPerStep] = [262_144, 32_768];
 
 /** An index of the lines of a file, in which equal lines share a number. */
 export class LineIndex {
@@ -32,9 +31,10 @@ export class LineIndex {
 
   static *build(table: LineTable, matching: Matching): Steps<LineIndex> {
     const index = new LineIndex(table, matching);
+    const steps = new LineSteps();
     for (let line = 0; line < table.count; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
       const extent = [table.startOf(line), table.endOf(line)] as const;
+      if (steps.isDueAfter(extent[1] - extent[0])) yield;
       const from = comparedFrom(matching, table.bytes, extent);
       const to = comparedTo(matching, table.bytes, [from, extent[1]]);
       index.#ids[line] = index.#add(from, to);
@@ -58,7 +58,7 @@ export class LineIndex {
       const start = this.#lines[at]! - rarest;
       if (this.#isAt(pattern, start)) starts.push(start);
       compared += pattern.length;
-      if (compared < linesPerStep) continue;
+      if (compared < comparisonsPerStep) continue;
       yield;
       compared = 0;
     }

@@ -1,9 +1,8 @@
 /** Replaces the typographic characters that models and web pages write instead of plain ones. */
 
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { lineFeed } from "../edits/lines.ts";
 
-const bytesPerStep = 256 * 1024;
+const bytesPerStep = 64 * 1024;
 
 /**
  * Returns the text with typographic dashes, quotes and spaces as plain ones, line by line the same text, or
@@ -12,8 +11,8 @@ const bytesPerStep = 256 * 1024;
 export function* foldTypography(bytes: Buffer): Steps<Buffer | undefined> {
   const parts: Buffer[] = [];
   for (let from = 0; from < bytes.length; yield) {
-    const next = from + bytesPerStep >= bytes.length ? -1 : bytes.indexOf(lineFeed, from + bytesPerStep);
-    const to = next < 0 ? bytes.length : next + 1;
+    let to = Math.min(bytes.length, from + bytesPerStep);
+    while (to < bytes.length && to > from + 1 && isContinuation(bytes[to]!)) to--;
     const text = bytes.toString("utf8", from, to);
     if (text.includes("\ufffd")) return undefined;
     parts.push(Buffer.from(foldText(text)));
@@ -21,6 +20,9 @@ export function* foldTypography(bytes: Buffer): Steps<Buffer | undefined> {
   }
   return Buffer.concat(parts);
 }
+
+/** Returns whether a byte continues a character of UTF-8. */
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80;
 
 const foldText = (text: string): string =>
   text

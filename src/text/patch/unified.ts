@@ -82,13 +82,19 @@ function namesAt(lines: LineTable, line: number): SentSides | undefined {
   const old = nameAt(lines, line);
   const now = isPair ? nameAt(lines, line + 1) : old;
   const isZero = (at: number) => hasZeroTime(lines.textOf(at));
-  const isDated = isPair && [line, line + 1].every((at) => /\t.*\d\d:\d\d/.test(lines.textOf(at)));
+  const isDated = isPair && [line, line + 1].every((at) => hasTime(lines.textOf(at)));
   return {
     sides: [old, now],
     isPair,
     isDated,
     haveZeroTime: [isPair && isZero(line), isPair && isZero(line + 1)],
   };
+}
+
+/** Returns whether a time follows a name. The regex alone would take quadratic time to find the tab. */
+function hasTime(text: string): boolean {
+  const tab = text.indexOf("\t");
+  return tab >= 0 && /\d\d:\d\d/.test(text.slice(tab));
 }
 
 function nameAt(lines: LineTable, line: number): HeaderName {
