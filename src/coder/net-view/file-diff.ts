@@ -155,7 +155,7 @@ export function* compare(
   yield;
   const splices = yield* diffLines(old, now);
   yield;
-  const { diff, isTruncated } = unifiedDiff(
+  const { diff, isTruncated } = yield* unifiedDiff(
     change.path,
     { before: old, after: now, splices },
     { header: "", maxBytes },

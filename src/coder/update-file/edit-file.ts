@@ -180,7 +180,7 @@ function* showEdit(
     const { echoes, isTruncated } = echoesOf(after, trace.sites);
     return { echoes, echoes_truncated: isTruncated, ...ends };
   }
-  const { diff, isTruncated } = unifiedDiff(path, { ...bodies, after, splices: trace.splices });
+  const { diff, isTruncated } = yield* unifiedDiff(path, { ...bodies, after, splices: trace.splices });
   return { diff, diff_truncated: isTruncated, ...ends };
 }
 

@@ -2,6 +2,7 @@
  * Explains why a text is not in the file although a similar one is. Each kind of difference is a folding. A
  * miss has the kind whose folding makes the file contain the text.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 
 /** The difference between a text and a similar one; "none" if it cannot be folded away. */
 export type Difference = "indent" | "tabs" | "trailing-space" | "crlf" | "unicode-quotes" | "escape" | "none";
@@ -85,17 +86,17 @@ const maxComparedUnits = 64 * 1024;
  * Returns the difference that keeps `sent` from being a part of `text`, some lines of a file. If there are
  * several, returns the one that obscures it most: escapes before quotes before indentation.
  */
-export function differenceBetween(text: string, sent: string): Difference {
+export function* differenceBetween(text: string, sent: string): Steps<Difference> {
   if (Math.max(text.length, sent.length) > maxComparedUnits) return "none";
   // U+FFFD was sent for bytes that are not UTF-8.
   if (text.includes(sent)) return "none";
-  for (const [kind, fold] of foldings) if (holds(text, sent, [fold])) return named(kind, text, sent);
+  for (const [kind, fold] of foldings) if (yield* holds(text, sent, [fold])) return named(kind, text, sent);
   const kinds = foldings.toReversed().filter(([kind]) => kind !== "tabs");
   const without = (skipped?: Difference) =>
     kinds.filter(([kind]) => kind !== skipped).map(([, fold]) => fold);
-  if (!holds(text, sent, without())) return "none";
-  const needed = kinds.find(([kind]) => !holds(text, sent, without(kind)));
-  return named(needed?.[0] ?? "none", text, sent);
+  if (!(yield* holds(text, sent, without()))) return "none";
+  for (const [kind] of kinds) if (!(yield* holds(text, sent, without(kind)))) return named(kind, text, sent);
+  return "none";
 }
 
 /** The details of a difference that the sentence names. */
@@ -118,28 +119,39 @@ function foldBreaks(text: string): string {
  * Returns the detail without which the text would be found: how accents are composed, upper and lower case,
  * blanks within lines, or where lines break.
  */
-export function detailBetween(text: string, sent: string, differs: Difference): Detail | undefined {
+export function* detailBetween(text: string, sent: string, differs: Difference): Steps<Detail | undefined> {
   if (Math.max(text.length, sent.length) > maxComparedUnits) return undefined;
   const wanted = details.filter(([detail]) => (detail === "accents") === (differs === "unicode-quotes"));
   if (differs !== "none" && differs !== "unicode-quotes") return undefined;
-  return wanted.find(([, fold]) => fold(`\n${text}\n`).includes(fold(sent)))?.[0];
+  for (const [detail, fold] of wanted) {
+    if (fold(`\n${text}\n`).includes(fold(sent))) return detail;
+    yield;
+  }
+  return undefined;
 }
 
 /**
  * Returns whether `sent` is a part of `text` when both are folded, or when only one of them has escapes to
  * unfold.
  */
-function holds(text: string, sent: string, folds: readonly Folding[]): boolean {
-  const apply = (folding: readonly Folding[], whole: string) =>
-    folding.reduce((folded, fold) => fold(folded), whole);
+function* holds(text: string, sent: string, folds: readonly Folding[]): Steps<boolean> {
   const others = folds.filter((fold) => fold !== foldEscapes);
   // The lines of a file lie between breaks, even its first and its last.
   const lines = folds.includes(foldTrailing) ? `\n${text}\n` : text;
-  return (
-    apply(folds, lines).includes(apply(folds, sent)) ||
-    apply(others, lines).includes(apply(folds, sent)) ||
-    apply(folds, lines).includes(apply(others, sent))
-  );
+  const [folded, sentFolded] = [yield* foldBy(folds, lines), yield* foldBy(folds, sent)];
+  if (folded.includes(sentFolded)) return true;
+  if (others.length === folds.length) return false;
+  return (yield* foldBy(others, lines)).includes(sentFolded) || folded.includes(yield* foldBy(others, sent));
+}
+
+/** Applies foldings one after the other. Each is a step, since it may take milliseconds. */
+function* foldBy(folds: readonly Folding[], text: string): Steps<string> {
+  let folded = text;
+  for (const fold of folds) {
+    folded = fold(folded);
+    yield;
+  }
+  return folded;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Follows the changes of each op through all later ops. */
+import { commonEnd, commonStart } from "./common-ends.ts";
 import { maxSites, type Site } from "./echo.ts";
 import type { Edited } from "./line-ops.ts";
 import { composeSplices, regionAfter, type Splice } from "./splices.ts";
@@ -61,11 +62,8 @@ function sitesOf({ index, splices, replacements }: TextEdit): Site[] {
 
 /** Returns the one splice between two texts: everything except their common beginning and end. */
 export function spliceBetween(before: Buffer, after: Buffer): Splice[] {
-  const most = Math.min(before.length, after.length);
-  let from = 0;
-  while (from < most && before[from] === after[from]) from++;
-  let same = 0;
-  while (same < most - from && before[before.length - 1 - same] === after[after.length - 1 - same]) same++;
+  const from = commonStart(before, after);
   if (from === before.length && from === after.length) return [];
+  const same = commonEnd(before.subarray(from), after.subarray(from));
   return [{ from, to: before.length - same, length: after.length - same - from }];
 }

@@ -1,9 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { inOneStep, runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { refuseEdit } from "./edit-errors.ts";
 import { crlf, missCases, spaces, tabs } from "./explain-miss.test-kit.ts";
 import { explainMissing, placesInContext, placesOfDone } from "./explain-miss.ts";
+import { withoutLineNumbers } from "./line-numbers.ts";
 import { findMatches } from "./str-replace.ts";
 
 const missOf = (file: string, sent: string) => {
@@ -33,6 +34,37 @@ describe("a miss by", () => {
   test("is one of at least forty", () => {
     expect(missCases.length).toBeGreaterThanOrEqual(40);
   });
+});
+
+const many = 300_000;
+
+/** Texts that took quadratic time, or one step for all of their lines. */
+const hostile: readonly (readonly [what: string, file: string, sent: string])[] = [
+  ["a line of tildes", "hello\n", `${"~".repeat(3 * many)}\`\nx`],
+  [
+    "blank lines after the place",
+    `a long line\n${"\n".repeat(2 * many)}c`,
+    `a long line\n${"\n".repeat(many)}b`,
+  ],
+  [
+    "lines before the first of the file",
+    `let x = other;\n${"q\n".repeat(many)}`,
+    `${" \n".repeat(19_000)}let x = others;\n`,
+  ],
+  ["lines in another case", "hello", "aB\n".repeat(many)],
+  ["lines that are numbered, but not the last", "hello\n", `${"1: \n".repeat(many / 3)}b`],
+];
+
+test.each(hostile)("a miss of many bytes ends: %s", (_, file, sent) => {
+  expect(missOf(file, sent).isWrappedOnly).toBe(false);
+});
+
+test("of a text without line numbers and fences, only the first line is read for them", () => {
+  const exec = spyOn(RegExp.prototype, "exec");
+  const sent = "a\n".repeat(200_000);
+  expect(runAtOnce(withoutLineNumbers(sent, () => inOneStep(() => false)))).toBeUndefined();
+  expect(exec.mock.calls.length).toBeLessThan(20);
+  exec.mockRestore();
 });
 
 test("there are at most three candidates, the likeliest first", () => {

@@ -4,6 +4,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import { ByteSearcher } from "./byte-searcher.ts";
 import { type Detail, type Difference, detailBetween, differenceBetween } from "./differences.ts";
 import { withoutFences } from "./fences.ts";
 import { comparedText, firstUnequal, type LinePair } from "./first-unequal.ts";
@@ -13,7 +14,7 @@ import { countLines, surveyLines } from "./lines.ts";
 import { findNearMatches } from "./similar-lines.ts";
 import type { Region } from "./splices.ts";
 import type { Matches } from "./str-replace.ts";
-import { cutToBytes } from "./text.ts";
+import { cutToBytes, encodeUtf8 } from "./text.ts";
 
 /** Some lines of a file that a text may have been meant for. */
 export interface Candidate {
@@ -62,17 +63,17 @@ const maxTextBytes = [2048, 1024, 1024];
 
 /** Explains a text that is not in the file. */
 export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss> {
-  const numbered = withoutLineNumbers(sent, (text) => body.includes(text));
+  const numbered = yield* withoutLineNumbers(sent, (text) => contains(body, text));
   const bare = numbered ?? withoutFences(sent);
   yield;
   const wanted = bare ?? sent;
-  const near = yield* findNearMatches(body, Buffer.from(wanted));
+  const near = yield* findNearMatches(body, yield* encodeUtf8(wanted));
   yield;
   const candidates = yield* locate(body, near);
   const [best] = near;
   const isWrapped = bare !== undefined && best !== undefined;
   const wrapping = !isWrapped ? undefined : numbered === undefined ? "fences" : "numbers";
-  const isWrappedOnly = wrapping === "numbers" || (isWrapped && body.includes(bare));
+  const isWrappedOnly = wrapping === "numbers" || (isWrapped && (yield* contains(body, bare)));
   const isUndecoded = /[^\0-\x7f]/.test(sent) && !isUtf8(body);
   const facts = { candidates, wrapping, isWrappedOnly, isUndecoded } as const;
   if (best === undefined || isWrappedOnly)
@@ -83,6 +84,11 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
   };
 }
 
+/** Returns whether the bytes include a text that is not empty. */
+function* contains(body: Buffer, text: string): Steps<boolean> {
+  return (yield* new ByteSearcher(yield* encodeUtf8(text)).find(body, 0)) >= 0;
+}
+
 /** Compares a text with the lines that it was most likely meant for. */
 function* compareWith(
   body: Buffer,
@@ -91,14 +97,14 @@ function* compareWith(
 ): Steps<Pick<ExplainedMiss, "differs" | "pair" | "detail">> {
   const part = comparedPart(body, best, sent);
   const text = comparedText(body, part);
-  const differs = differenceBetween(text, sent);
+  const differs = yield* differenceBetween(text, sent);
   yield;
   // Line ends that are all the same match in any case.
   const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
   return {
     differs,
-    pair: firstUnequal({ body, part, number, sent, ignoresEnds }),
-    detail: detailBetween(text, sent, differs),
+    pair: yield* firstUnequal({ body, part, number, sent, ignoresEnds }),
+    detail: yield* detailBetween(text, sent, differs),
   };
 }
 

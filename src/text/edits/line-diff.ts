@@ -2,15 +2,20 @@
  * The lines that differ between two texts, by the greedy algorithm of Myers (An O(ND) Difference Algorithm
  * and Its Variations, 1986).
  */
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { lineEnd } from "./line-window.ts";
+import { countLineEnds, lineFeed } from "./lines.ts";
 import type { Splice } from "./splices.ts";
 
 /** Maximum lines that differ before everything between the common ends counts as one change. */
 const maxDifferences = 1000;
 
-/** Lines that are read, or compared, in one step. */
+/** Lines that are compared in one step. */
 const linesPerStep = 4096;
+
+/** The time to read a byte as a part of a key, as a multiple of a comparison. */
+const keyCost = 4;
 
 /** Returns the changes from one text to the other, as splices of whole lines. */
 export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
@@ -26,7 +31,7 @@ export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
     nowTo--;
   }
   yield;
-  const changed = [old.ids.slice(from, oldTo), now.ids.slice(from, nowTo)] as const;
+  const changed = [old.ids.subarray(from, oldTo), now.ids.subarray(from, nowTo)] as const;
   yield;
   const blocks = yield* blocksBetween(...changed);
   return blocks.map(([oldFrom, oldEnd, nowFrom, nowEnd]) => ({
@@ -38,22 +43,25 @@ export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
 
 interface Lines {
   /** A number for each line; equal lines have the same one. */
-  readonly ids: readonly number[];
+  readonly ids: Int32Array;
   /** The offset of each line, and the end of the text. */
-  readonly starts: readonly number[];
+  readonly starts: Uint32Array;
 }
 
 function* linesOf(text: Buffer, numbers: Map<string, number>): Steps<Lines> {
-  const [ids, starts]: [number[], number[]] = [[], [0]];
-  for (let at = 0; at < text.length; ) {
+  const isOpen = text.length > 0 && text.at(-1) !== lineFeed;
+  const count = countLineEnds(text).feeds + (isOpen ? 1 : 0);
+  const [ids, starts] = [new Int32Array(count), new Uint32Array(count + 1)];
+  const steps = new LineSteps();
+  for (let index = 0, at = 0; index < count; index++) {
     const end = lineEnd(text, at);
     const line = text.toString("latin1", at, end);
     const id = numbers.get(line) ?? numbers.size;
     numbers.set(line, id);
-    ids.push(id);
-    starts.push(end);
+    ids[index] = id;
+    starts[index + 1] = end;
+    if (steps.isDueAfter(keyCost * (end - at))) yield;
     at = end;
-    if (ids.length % linesPerStep === 0) yield;
   }
   return { ids, starts };
 }
@@ -61,7 +69,7 @@ function* linesOf(text: Buffer, numbers: Map<string, number>): Steps<Lines> {
 /** The first and the last line that differ in each text; the last one is exclusive. */
 type Block = readonly [oldFrom: number, oldTo: number, nowFrom: number, nowTo: number];
 
-function* blocksBetween(old: readonly number[], now: readonly number[]): Steps<Block[]> {
+function* blocksBetween(old: Int32Array, now: Int32Array): Steps<Block[]> {
   if (old.length === 0 && now.length === 0) return [];
   const isOneChange =
     old.length === 0 || now.length === 0 || Math.abs(old.length - now.length) > maxDifferences;
@@ -70,7 +78,7 @@ function* blocksBetween(old: readonly number[], now: readonly number[]): Steps<B
 }
 
 /** Returns the blocks of a shortest edit, or `undefined` if it has too many differences. */
-function* shortestEdit(old: readonly number[], now: readonly number[]): Steps<Block[] | undefined> {
+function* shortestEdit(old: Int32Array, now: Int32Array): Steps<Block[] | undefined> {
   const most = Math.min(maxDifferences, old.length + now.length);
   /** The furthest line of the old text on each diagonal, for each number of differences. */
   const rounds: Int32Array[] = [];

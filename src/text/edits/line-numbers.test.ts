@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { inOneStep, runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { isListing, withoutLineNumbers } from "./line-numbers.ts";
+
+const bareOf = (text: string, isThere: boolean) =>
+  runAtOnce(withoutLineNumbers(text, () => inOneStep(() => isThere)));
 
 const forms: readonly ((number: number, line: string) => string)[] = [
   (number, line) => `${number}→${line}`,
@@ -21,7 +25,7 @@ test("any lines with their numbers before them are a listing, and are those line
       (form, lines, first, end) => {
         const listed = lines.map((one, index) => form(first + index, one)).join("\n") + end;
         expect(isListing(listed)).toBe(true);
-        expect(withoutLineNumbers(listed, () => false)).toBe(lines.join("\n") + end);
+        expect(bareOf(listed, false)).toBe(lines.join("\n") + end);
       },
     ),
   );
@@ -69,7 +73,7 @@ test.each(
 )("consecutive numbers in the form %j are removed", (prefix) => {
   const lines = ["function a() {", "  return 1;", "", "}"];
   const listed = lines.map((line, at) => prefix.replace("1", String(at + 9)) + line).join("\n");
-  expect(withoutLineNumbers(listed, () => false)).toBe(lines.join("\n"));
+  expect(bareOf(listed, false)).toBe(lines.join("\n"));
 });
 
 test.each([
@@ -82,5 +86,5 @@ test.each([
   ["one\ntwo", true, undefined],
   ["", true, undefined],
 ])("of %j, if it is in the file without numbers: %p, %j is left", (text, isThere, expected) => {
-  expect(withoutLineNumbers(text, () => isThere)).toBe(expected as string);
+  expect(bareOf(text, isThere)).toBe(expected as string);
 });

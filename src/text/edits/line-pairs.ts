@@ -1,7 +1,15 @@
 /** Pairs the lines of a text with the lines of a file that it was most likely meant for. */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 
 /** Maximum pairs of lines that are compared. */
 const maxPairs = 40_000;
+
+/** Pairs, and lines, that are compared in one step. */
+const [pairsPerStep, looksPerStep] = [512, 128];
+
+/** Returns the number of sent lines that can be compared with some lines of a file. */
+export const maxSentLines = (lines: readonly string[]): number =>
+  Math.floor(maxPairs / (lines.length + 1)) - 1;
 
 /** Minimum similarity of two lines that count as one line that was changed. */
 const minLikeness = 0.5;
@@ -15,11 +23,11 @@ const maxLikeScore = 600;
  * both and are as alike as possible: equal, equal but for blanks, or similar without regard to case. Without
  * room to compare all lines, each is paired with the line at its own index.
  */
-export function pairLines(lines: readonly string[], sent: readonly string[]): number[] {
+export function* pairLines(lines: readonly string[], sent: readonly string[]): Steps<number[]> {
   const width = lines.length + 1;
-  if (width * (sent.length + 1) > maxPairs) return sent.map((_, at) => (at < lines.length ? at : -1));
-  const looks = lines.map(lookOf);
-  const sentLooks = sent.map(lookOf);
+  if (sent.length > maxSentLines(lines)) return sent.map((_, at) => (at < lines.length ? at : -1));
+  const looks = yield* looksOf(lines);
+  const sentLooks = yield* looksOf(sent);
   const scores = new Float64Array(width * (sent.length + 1));
   const scoreOf = (line: number, at: number): number => {
     if (lines[line] === sent[at]) return equalScore;
@@ -29,6 +37,7 @@ export function pairLines(lines: readonly string[], sent: readonly string[]): nu
   const pairScores = new Float64Array(lines.length * sent.length);
   for (let at = sent.length - 1; at >= 0; at--)
     for (let line = lines.length - 1; line >= 0; line--) {
+      if ((at * width + line) % pairsPerStep === 0) yield;
       const pair = scoreOf(line, at);
       pairScores[at * lines.length + line] = pair;
       const both = pair === 0 ? 0 : pair + scores[(at + 1) * width + line + 1]!;
@@ -58,11 +67,17 @@ interface Look {
   readonly bigrams: ReadonlySet<string>;
 }
 
-/** Maximum UTF-16 units of a line that are compared. */
-const maxUnits = 200;
+/** Maximum UTF-16 units of a line that are compared, and of one that may be equal but for blanks. */
+const [maxUnits, maxLineUnits] = [200, 4096];
+
+function* looksOf(lines: readonly string[]): Steps<Look[]> {
+  const looks: Look[] = [];
+  for (const line of lines) if (looks.push(lookOf(line)) % looksPerStep === 0) yield;
+  return looks;
+}
 
 function lookOf(line: string): Look {
-  const text = line.replace(/\s+/g, "");
+  const text = line.slice(0, maxLineUnits).replace(/\s+/g, "");
   const units = text.slice(0, maxUnits).toLowerCase();
   return {
     text,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { bomLength, countLines, surveyLines } from "./lines.ts";
 
 describe("countLines", () => {
@@ -66,6 +66,15 @@ describe("surveyLines", () => {
         expect([...found]).toEqual([...expected, [20_005, text.length]] as [number, number][]);
       }
     }
+  });
+
+  test("finds lines far apart without reading each line between them", () => {
+    const body = Buffer.from("a\n".repeat(1_000_000));
+    const indexOf = spyOn(body, "indexOf");
+    const wanted = Array.from({ length: 60 }, (_, at) => 16_000 * (at + 1));
+    const { starts } = surveyLines(body, wanted);
+    expect([...starts]).toEqual(wanted.map((line) => [line, 2 * (line - 1)]));
+    expect(indexOf.mock.calls.length).toBeLessThan(50 * wanted.length);
   });
 
   test.each([

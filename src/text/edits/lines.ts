@@ -62,13 +62,30 @@ export function skipLines(bytes: Buffer, from: number, lines: number): { end: nu
   for (let at = from; at < bytes.length; at += chunkBytes) {
     const length = bytes.copy(kernel.chunk, 0, at, at + chunkBytes);
     const endedAfter = ended + (kernel.countEndings(length, 0) & 0xffff);
-    if (endedAfter >= lines) {
-      for (; ended < lines; ended++) at = bytes.indexOf(lineFeed, at) + 1;
-      return { end: at, lines };
-    }
+    if (endedAfter >= lines) return { end: endOfLines(bytes, [at, at + length], lines - ended), lines };
     ended = endedAfter;
   }
   return { end: bytes.length, lines: ended };
+}
+
+/** Maximum lines whose ends are found one by one. */
+const fewLines = 32;
+
+/**
+ * Returns the end of the `lines`-th line to end in a range of at most one chunk, which has as many. Halving
+ * the range, and counting the ends in one half, takes a fraction of the time of finding them all.
+ */
+function endOfLines(bytes: Buffer, [from, to]: readonly [number, number], lines: number): number {
+  const kernel = kernelFor(0);
+  let [at, end, left] = [from, to, lines];
+  while (left > fewLines) {
+    const middle = (at + end) >>> 1;
+    const ended = kernel.countEndings(bytes.copy(kernel.chunk, 0, at, middle), 0) & 0xffff;
+    if (ended >= left) end = middle;
+    else [at, left] = [middle, left - ended];
+  }
+  for (; left > 0; left--) at = bytes.indexOf(lineFeed, at) + 1;
+  return at;
 }
 
 /**
@@ -89,7 +106,8 @@ export function surveyLines(body: Buffer, wanted: readonly number[]): LineSurvey
     crlf += counts >>> 16;
     // Line 2 starts after the first line feed, and so on.
     for (let at = from; requested < wanted.length && wanted[requested]! <= feedsAfter + 1; requested++) {
-      for (; feeds < wanted[requested]! - 1; feeds++) at = body.indexOf(lineFeed, at) + 1;
+      at = endOfLines(body, [at, from + length], wanted[requested]! - 1 - feeds);
+      feeds = wanted[requested]! - 1;
       starts.set(wanted[requested]!, at);
     }
     feeds = feedsAfter;

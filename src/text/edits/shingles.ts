@@ -76,9 +76,15 @@ const minShare = 0.3;
 export function* findLikePlaces(text: Uint8Array, pattern: Uint8Array, most: number): Steps<ShingleMatch[]> {
   const width = widthFor(pattern.length);
   if (width === 0 || text.length < width) return [];
-  const places = new BestPlaces(most, pattern.length);
-  const missing = countShingles(pattern, width, new Int32Array(tableSize));
   const wanted = pattern.length - width + 1;
+  // A text that is much shorter has too few shingles.
+  if (text.length - width + 1 < minShare * wanted) return [];
+  const places = new BestPlaces(most, pattern.length);
+  const missing = new Int32Array(tableSize);
+  for (let from = 0; from < wanted; from += shinglesPerStep) {
+    countShingles(pattern.subarray(from, from + shinglesPerStep + width - 1), width, missing);
+    yield;
+  }
   const hashes = new Uint16Array(text.length - width + 1);
   let common = 0;
   for (let at = 0; at < hashes.length; at++) {

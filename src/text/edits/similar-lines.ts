@@ -76,7 +76,7 @@ export function* findNearMatches(body: Buffer, text: Buffer): Steps<NearMatch[]>
   }
   found.sort((a, b) => b.similarity - a.similarity || a.from - b.from);
   const isFound = () => found.some(({ similarity }) => similarity >= minSimilarity);
-  if (!isFound()) found.push(...sameButForCase(searched, text));
+  if (!isFound()) found.push(...(yield* sameButForCase(searched, text)));
   if (!isFound()) found.push(...(yield* closestTo(searched, text)));
   const matches = found.filter(
     (match, at) =>
@@ -96,15 +96,28 @@ const maxFoldedBytes = 1024 * 1024;
  * Returns the first place that differs from the text in the case of ASCII letters alone. A short text has too
  * few shingles in common with it.
  */
-function sameButForCase(body: Buffer, text: Buffer): NearMatch[] {
-  if (body.length > maxFoldedBytes || text.length === 0) return [];
-  const lower = (bytes: Buffer) =>
-    bytes.toString("latin1").replace(/[A-Z]+/g, (upper) => upper.toLowerCase());
-  const from = lower(body).indexOf(lower(text));
+function* sameButForCase(body: Buffer, text: Buffer): Steps<NearMatch[]> {
+  if (body.length > maxFoldedBytes || text.length === 0 || text.length > body.length) return [];
+  const searched = lowerCase(body);
+  yield;
+  const searcher = new ByteSearcher(lowerCase(text));
+  yield;
+  const from = yield* searcher.find(searched, 0);
   if (from < 0) return [];
-  const differing = text.reduce((count, byte, at) => count + (byte === body[from + at] ? 0 : 1), 0);
+  let differing = 0;
+  for (let at = 0; at < text.length; at++) if (text[at] !== body[from + at]) differing++;
   const similarity = Math.max(minSimilarity, 1 - differing / text.length);
   return [{ from, to: from + text.length, similarity }];
+}
+
+/** Returns the bytes with ASCII letters in lower case. */
+function lowerCase(bytes: Buffer): Buffer {
+  const lower = Buffer.allocUnsafe(bytes.length);
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    lower[at] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+  }
+  return lower;
 }
 
 /** Minimum and maximum bytes of a text whose characters are compared. */
@@ -226,7 +239,8 @@ function* fit(
 ): Steps<Region> {
   if (sent.raw.length > maxFittedBytes) return region;
   // If only blanks and the like differ, the place is right.
-  if (Buffer.compare(sent.folded, foldAll(body.subarray(region.from, region.to))) === 0) return region;
+  const { bytes } = yield* foldText(body.subarray(region.from, region.to));
+  if (Buffer.compare(sent.folded, bytes) === 0) return region;
   let best = region;
   let likeness = yield* likenessOf(body, region, sent);
   for (let round = 0; round < maxRounds; round++) {

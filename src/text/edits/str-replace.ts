@@ -9,6 +9,7 @@ import { LineEndKeeper, replaceEnds, withoutReturns } from "../encodings/line-en
 import { ByteSearcher } from "./byte-searcher.ts";
 import { bomLength, surveyLines } from "./lines.ts";
 import { joinSplices, type Splice } from "./splices.ts";
+import { encodeUtf8 } from "./text.ts";
 
 /** The text to find and its replacement. They differ, and the first is not empty. */
 export interface StrReplace {
@@ -49,7 +50,7 @@ export function* findMatches(body: Buffer, op: StrReplace): Steps<Matches> {
   const isAtStart = mark > 0 && op.old_str.startsWith("\ufeff") && op.old_str.length > 1;
   const sent = isAtStart ? withoutMark(op) : op;
   const { old_str, new_str } = yield* withEndingsOf(body, sent);
-  const [needle, replacement] = [Buffer.from(old_str), Buffer.from(new_str)];
+  const [needle, replacement] = [yield* encodeUtf8(old_str), yield* encodeUtf8(new_str)];
   if (isAtStart) {
     const isThere = body.subarray(mark, mark + needle.length).equals(needle);
     const starts = isThere ? [mark] : [];

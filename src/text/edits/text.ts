@@ -1,4 +1,16 @@
 import { isUtf8 } from "node:buffer";
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+
+/** Encodes a text as UTF-8, in steps. */
+export function* encodeUtf8(text: string): Steps<Buffer> {
+  const encoded: Buffer[] = [];
+  for (const piece of piecesOf(text)) {
+    if (encoded.length > 0) yield;
+    encoded.push(Buffer.from(piece));
+  }
+  return encoded.length === 1 ? encoded[0]! : Buffer.concat(encoded);
+}
 
 /**
  * Decodes bytes. Invalid UTF-8 becomes U+FFFD, one for each maximal subpart (Unicode Standard, section 3.9);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { insert, remove, update } from "./edits.test-kit.ts";
@@ -22,7 +22,9 @@ function changeOf(before: Buffer, ops: LineOp[], ...replacements: [string, strin
 }
 
 const diffOf = (before: string, ops: LineOp[], ...replacements: [string, string][]): string =>
-  unifiedDiff("a", changeOf(Buffer.from(before), ops, ...replacements)).diff;
+  unified(changeOf(Buffer.from(before), ops, ...replacements)).diff;
+
+const unified = (change: Change) => runAtOnce(unifiedDiff("a", change));
 
 const head = "--- a/a\n+++ b/a\n";
 const twelve = Array.from({ length: 12 }, (_, n) => `${n + 1}\n`).join("");
@@ -83,15 +85,39 @@ test("replacements of which one adds a line, and the next removes an equal one",
 
 test("a long one is cut behind a line, and says so", () => {
   const change = changeOf(Buffer.from("line\n".repeat(3000)), [remove(1, 1000)]);
-  const { diff, isTruncated } = unifiedDiff("a", change);
+  const { diff, isTruncated } = unified(change);
   expect(isTruncated).toBe(true);
   expect(diff).toStartWith(`${head}@@ -1,1003 +1,3 @@\n-line\n`);
   expect(diff).toEndWith("\n-line\n");
   expect(diff.length).toBeLessThan(4200);
-  expect(unifiedDiff("a", changeOf(Buffer.from("x".repeat(10_000)), [remove(1, 1)]))).toEqual({
+  expect(unified(changeOf(Buffer.from("x".repeat(10_000)), [remove(1, 1)]))).toEqual({
     diff: `${head}@@ -1 +0,0 @@\n`,
     isTruncated: true,
   });
+});
+
+test("many changes of one long line are a line each, and found without reading it for each", () => {
+  const before = Buffer.from("ab".repeat(1_000_000));
+  const after = Buffer.from(before);
+  const splices = Array.from({ length: 10_000 }, (_, at) => ({ from: 2 * at, to: 2 * at + 1, length: 1 }));
+  for (const { from } of splices) after[from] = 0x78;
+  const lastIndexOf = spyOn(after, "lastIndexOf");
+  const { diff } = unified({ before, after, splices });
+  expect(diff).toBe(`${head}@@ -1 +1 @@\n`);
+  expect(lastIndexOf.mock.calls.length).toBeLessThan(100);
+});
+
+test("equal lines in a long change are not part of the diff", () => {
+  const before = Buffer.from(`${"a\n".repeat(400_000)}x\n${"a\n".repeat(400_000)}`);
+  const after = Buffer.from(before);
+  after[800_000] = 0x79;
+  const { diff } = unified({
+    before,
+    after,
+    splices: [{ from: 0, to: before.length, length: after.length }],
+  });
+  const context = " a\n".repeat(3);
+  expect(diff).toBe(`${head}@@ -399998,7 +399998,7 @@\n${context}-x\n+y\n${context}`);
 });
 
 /**
@@ -138,7 +164,7 @@ test("the diff makes the new text of the old one", () => {
       const lines = before.split("\n").length - 1;
       const ops = at < lines && lines > 3 ? [update(at + 1, Math.min(at + 3, lines), "a\nc\nx")] : [];
       const change = changeOf(Buffer.from(before), ops, ...replacements);
-      const { diff, isTruncated } = unifiedDiff("a", change);
+      const { diff, isTruncated } = unified(change);
       expect(isTruncated).toBe(false);
       expect(patch(before, diff)).toBe(change.after.toString());
       if (before === change.after.toString()) expect(diff).toBe("");

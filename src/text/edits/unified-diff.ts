@@ -3,6 +3,8 @@
  * from the known changes of the edit, so only the lines that it touched are compared.
  */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { commonEnd, commonStart } from "./common-ends.ts";
 import { LineNumbers, lineEnd } from "./line-window.ts";
 import { countLines } from "./lines.ts";
 import type { Region, Splice } from "./splices.ts";
@@ -26,6 +28,9 @@ const contextLines = 3;
 /** Maximum bytes of the diff of one file. */
 const maxDiffBytes = 4096;
 
+/** Changes, and lines of the diff, in one step. */
+const [splicesPerStep, linesPerStep] = [256, 4096];
+
 /** Corresponding bytes of both texts. */
 interface Block {
   readonly before: Region;
@@ -40,21 +45,26 @@ interface DiffOptions {
 }
 
 /** Returns the diff, cut after a line if it would be too long. It is empty if both texts are equal. */
-export function unifiedDiff(
+export function* unifiedDiff(
   path: string,
   change: Change,
   { header = `--- a/${path}\n+++ b/${path}\n`, maxBytes = maxDiffBytes }: DiffOptions = {},
-): UnifiedDiff {
+): Steps<UnifiedDiff> {
   // One replacement may add a line, and the next remove an equal one further down.
   if (change.before.equals(change.after)) return { diff: "", isTruncated: false };
   const numbers = { before: new LineNumbers(change.before), after: new LineNumbers(change.after) };
-  let [diff, bytes] = ["", 0];
+  let [diff, bytes, lines] = ["", 0, 0];
   for (const hunk of hunksOf(change)) {
+    if (hunk === undefined) {
+      yield;
+      continue;
+    }
     if (diff === "") diff = header;
     for (const line of renderHunk(change, hunk, { ...numbers, maxBytes })) {
       bytes += Buffer.byteLength(line);
       if (bytes > maxBytes) return { diff, isTruncated: true };
       diff += line;
+      if (++lines % linesPerStep === 0) yield;
     }
   }
   return { diff, isTruncated: false };
@@ -62,24 +72,25 @@ export function unifiedDiff(
 
 /** Blocks with the lines of context that they share. */
 interface Hunk extends Block {
-  readonly blocks: readonly Block[];
+  readonly blocks: Block[];
 }
 
-function* hunksOf({ before, after, splices }: Change): Generator<Hunk> {
+/** Yields the hunks, and `undefined` after each step in which none has ended. */
+function* hunksOf({ before, after, splices }: Change): Generator<Hunk | undefined> {
   let hunk: Hunk | undefined;
   for (const block of blocksOf({ before, after, splices })) {
-    const next = {
-      before: withContext(before, block.before),
-      after: withContext(after, block.after),
-      blocks: [block],
-    };
-    if (hunk === undefined) hunk = next;
-    else if (next.before.from <= hunk.before.to)
-      hunk = { ...span(hunk, next), blocks: [...hunk.blocks, block] };
-    else {
-      yield hunk;
-      hunk = next;
+    if (block === undefined) {
+      yield undefined;
+      continue;
     }
+    const next = { before: withContext(before, block.before), after: withContext(after, block.after) };
+    if (hunk !== undefined && next.before.from <= hunk.before.to) {
+      hunk.blocks.push(block);
+      hunk = { ...span(hunk, next), blocks: hunk.blocks };
+      continue;
+    }
+    if (hunk !== undefined) yield hunk;
+    hunk = { ...next, blocks: [block] };
   }
   if (hunk !== undefined) yield hunk;
 }
@@ -98,17 +109,28 @@ const span = (first: Block, last: Block): Block => ({
   after: { from: first.after.from, to: last.after.to },
 });
 
-/** Yields the lines that differ: those that splices touch, without the equal ones at both ends. */
-function* blocksOf({ before, after, splices }: Change): Generator<Block> {
+/**
+ * Yields the lines that differ: those that splices touch, without the equal ones at both ends. Yields
+ * `undefined` after each step.
+ */
+function* blocksOf({ before, after, splices }: Change): Generator<Block | undefined> {
   let pending: Block | undefined;
   let added = 0;
-  for (const { from, to, length } of splices) {
+  for (const [index, { from, to, length }] of splices.entries()) {
+    if (index % splicesPerStep === splicesPerStep - 1) yield undefined;
     const start = from + added;
+    const growth = length - (to - from);
+    added += growth;
+    // The rest of the line is known. It may be long, and have thousands of changes.
+    if (pending !== undefined && to < pending.before.to) {
+      const after: Region = { from: pending.after.from, to: pending.after.to + growth };
+      pending = { before: pending.before, after };
+      continue;
+    }
     const touched = wholeLines(
       { before, after },
       { before: { from, to }, after: { from: start, to: start + length } },
     );
-    added += length - (to - from);
     if (pending === undefined) pending = touched;
     else if (touched.before.from <= pending.before.to)
       pending = wholeLines({ before, after }, span(pending, touched));
@@ -147,19 +169,28 @@ const isBorder = (body: Buffer, at: number): boolean =>
 
 /** Yields the block without equal lines at its beginning and end, or nothing if none differ. */
 function* withoutEqualEnds({ before, after }: Texts, block: Block): Generator<Block> {
-  let [{ from: oldFrom, to: oldTo }, { from: newFrom, to: newTo }] = [block.before, block.after];
-  while (oldFrom < oldTo && newFrom < newTo) {
-    const line = before.subarray(oldFrom, lineEnd(before, oldFrom));
-    if (!line.equals(after.subarray(newFrom, lineEnd(after, newFrom)))) break;
-    [oldFrom, newFrom] = [oldFrom + line.length, newFrom + line.length];
-  }
-  while (oldFrom < oldTo && newFrom < newTo) {
-    const line = before.subarray(firstOfLine(before, oldTo - 1), oldTo);
-    if (!line.equals(after.subarray(firstOfLine(after, newTo - 1), newTo))) break;
-    [oldTo, newTo] = [oldTo - line.length, newTo - line.length];
-  }
-  if (oldFrom < oldTo || newFrom < newTo)
-    yield { before: { from: oldFrom, to: oldTo }, after: { from: newFrom, to: newTo } };
+  const start = equalLinesAtStart(partOf(before, block.before), partOf(after, block.after));
+  const old: Region = { from: block.before.from + start, to: block.before.to };
+  const now: Region = { from: block.after.from + start, to: block.after.to };
+  const end = equalLinesAtEnd(partOf(before, old), partOf(after, now));
+  if (old.from < old.to - end || now.from < now.to - end)
+    yield { before: { from: old.from, to: old.to - end }, after: { from: now.from, to: now.to - end } };
+}
+
+const partOf = (body: Buffer, { from, to }: Region): Buffer => body.subarray(from, to);
+
+/** Returns the size of the equal lines at the start of texts that begin with a line. */
+function equalLinesAtStart(one: Buffer, other: Buffer): number {
+  const same = commonStart(one, other);
+  return same === one.length && same === other.length ? same : firstOfLine(one, same);
+}
+
+/** Returns the size of the equal lines at the end of texts that begin with a line. */
+function equalLinesAtEnd(one: Buffer, other: Buffer): number {
+  const same = commonEnd(one, other);
+  const isLine = [one, other].every((text) => firstOfLine(text, text.length - same) === text.length - same);
+  const from = isLine ? one.length - same : lineEnd(one, one.length - same);
+  return one.length - from;
 }
 
 interface HunkForm {
