@@ -3,6 +3,7 @@
  * its own bytes, even if these are invalid, or if the encoding has two forms of a character.
  */
 import { joinInSteps } from "../../base/scheduling/join-bytes.ts";
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type Codec, createCodec, decodeInSteps, type Encoding, isUtf16 } from "./codec.ts";
@@ -26,8 +27,11 @@ export class DamagedLine extends Error {
 /** Bytes and lines of one step, which takes a millisecond or two. */
 const [bytesPerStep, linesPerStep] = [1024 * 1024, 4096];
 
-/** Characters of one step that are encoded one by one. */
-const charactersPerStep = 1024;
+/** Characters of one step that are encoded one by one, and that are only read. */
+const charactersPerStep = { coded: 1024, read: 64 * 1024 } as const;
+
+/** The time to encode or decode a byte, and to read it as a part of a key, as multiples of a comparison. */
+const [codedCost, keyCost] = [16, 4];
 
 /** Maximum bytes of a character in any encoding. */
 const maxCharacterBytes = 4;
@@ -77,8 +81,9 @@ export class EncodedText {
   /** Returns whether each line by itself is decoded as it is in the whole. */
   *#hasSeparateLines(): Steps<boolean> {
     const [file, text] = [this.#file, this.#text];
+    const steps = new LineSteps();
     for (let line = 0; line < file.starts.length - 1; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (steps.isDueAfter(codedBytes(file, line))) yield;
       const written = text.bytes.toString("utf8", text.starts[line]!, text.starts[line + 1]!);
       if (this.#codec.decode(bytesOfLine(file, line)) !== written) return false;
     }
@@ -127,9 +132,10 @@ export class EncodedText {
     const encode = (text: string) => encodeWith(this.#codec, forms, text);
     const isDamaged = this.text.includes("\ufffd");
     const pieces: Uint8Array[] = [];
+    const steps = new LineSteps();
     let from = 0;
     for (let line = 0; line < lines.starts.length - 1; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (steps.isDueAfter(keyBytes(lines, line))) yield;
       const bytes = kept.get(keyOfLine(lines, line));
       const isLost = bytes === undefined && isDamaged && bytesOfLine(lines, line).includes("\ufffd");
       if (bytes === null || isLost) throw new DamagedLine();
@@ -147,16 +153,20 @@ export class EncodedText {
    */
   *#bytesOfKept(lines: Lines): Steps<Map<string, Buffer | null>> {
     const wanted = new Set<string>();
+    const lengths = new Set<number>();
+    const steps = new LineSteps();
     for (let line = 0; line < lines.starts.length - 1; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
-      wanted.add(keyOfLine(lines, line));
+      if (steps.isDueAfter(keyBytes(lines, line))) yield;
+      const key = keyOfLine(lines, line);
+      wanted.add(key);
+      lengths.add(key.length);
     }
-    const lengths = new Set<number>([...wanted].map(({ length }) => length));
     const kept = new Map<string, Buffer | null>();
     const { starts } = this.#text;
     for (let line = 0; line < starts.length - 1; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
-      if (!lengths.has(starts[line + 1]! - starts[line]!)) continue;
+      const isCompared = lengths.has(starts[line + 1]! - starts[line]!);
+      if (steps.isDueAfter(isCompared ? keyBytes(this.#text, line) : 0)) yield;
+      if (!isCompared) continue;
       const key = keyOfLine(this.#text, line);
       if (!wanted.has(key)) continue;
       const bytes = bytesOfLine(this.#file, line);
@@ -164,10 +174,10 @@ export class EncodedText {
       if (known === undefined) kept.set(key, bytes);
       else if (known !== null && !known.equals(bytes)) kept.set(key, null);
     }
-    let tried = 0;
     for (const [key, bytes] of kept) {
-      if (++tried % linesPerStep === 0) yield;
-      if (bytes !== null && this.#isEncoding(Buffer.from(key, "latin1").toString(), bytes)) kept.delete(key);
+      if (steps.isDueAfter(key.length * codedCost)) yield;
+      if (bytes === null) continue;
+      if (yield* this.#isEncoding(Buffer.from(key, "latin1").toString(), bytes)) kept.delete(key);
     }
     return kept;
   }
@@ -181,26 +191,28 @@ export class EncodedText {
     if (this.#codec.isStateful || (yield* this.#hasUsualForms({ first, last }))) return forms;
     const usualLines: number[] = [];
     const usual = new Set<string>();
+    const steps = new LineSteps();
     let characters = 0;
     for (let line = first; line < last; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
-      if (this.#isEncoding(this.#textOf(line), bytesOfLine(this.#file, line))) {
+      if (steps.isDueAfter(codedBytes(this.#file, line))) yield;
+      if (yield* this.#isEncoding(this.#textOf(line), bytesOfLine(this.#file, line))) {
         usualLines.push(line);
         continue;
       }
       for (const { character, form } of this.#charactersOf(line)) {
-        if (++characters % charactersPerStep === 0) yield;
+        if (++characters % charactersPerStep.coded === 0) yield;
         const known = forms.get(character);
-        if (this.#isEncoding(character, form)) usual.add(character);
+        if (this.#isForm(character, form)) usual.add(character);
         else if (known === undefined) forms.set(character, form);
         else if (known !== null && !known.equals(form)) forms.set(character, null);
       }
     }
-    for (const [index, line] of usualLines.entries()) {
-      if (index % linesPerStep === linesPerStep - 1) yield;
-      const text = this.#textOf(line);
-      for (const character of forms.keys()) if (text.includes(character)) usual.add(character);
-    }
+    if (forms.size === 0) return forms;
+    for (const line of usualLines)
+      for (const character of this.#textOf(line)) {
+        if (forms.has(character)) usual.add(character);
+        if (++characters % charactersPerStep.read === 0) yield;
+      }
     for (const character of forms.keys()) if (usual.has(character)) forms.set(character, null);
     return forms;
   }
@@ -244,14 +256,32 @@ export class EncodedText {
     return undefined;
   }
 
-  /** Returns whether a text is encoded to these bytes. U+FFFD may stand for what could not be decoded. */
-  #isEncoding(text: string, bytes: Buffer): boolean {
-    if (text.includes("\ufffd")) return false;
+  /** Returns whether a text is encoded to these bytes, in steps. U+FFFD may stand for what is invalid. */
+  *#isEncoding(text: string, bytes: Buffer): Steps<boolean> {
+    if (this.#codec.isStateful) return this.#isForm(text, bytes);
+    let at = 0;
+    for (const piece of piecesOf(text)) {
+      if (at > 0) yield;
+      const encoded = this.#encodeForm(piece);
+      if (encoded === undefined || !bytes.subarray(at, at + encoded.length).equals(encoded)) return false;
+      at += encoded.length;
+    }
+    return at === bytes.length;
+  }
+
+  /** Like `#isEncoding`, but for a short text. */
+  #isForm(text: string, bytes: Buffer): boolean {
+    const encoded = this.#encodeForm(text);
+    return encoded !== undefined && bytes.equals(encoded);
+  }
+
+  /** Encodes a text. Returns `undefined` if it has U+FFFD, or a character that can only be decoded. */
+  #encodeForm(text: string): Uint8Array | undefined {
+    if (text.includes("\ufffd")) return undefined;
     try {
-      return bytes.equals(this.#codec.encode(text));
+      return this.#codec.encode(text);
     } catch (error) {
-      // Some characters can only be decoded.
-      if (error instanceof TypeError) return false;
+      if (error instanceof TypeError) return undefined;
       throw error;
     }
   }
@@ -259,6 +289,14 @@ export class EncodedText {
 
 const bytesOfLine = ({ bytes, starts }: Lines, line: number): Buffer =>
   bytes.subarray(starts[line]!, starts[line + 1]!);
+
+const lengthOfLine = ({ starts }: Lines, line: number): number => starts[line + 1]! - starts[line]!;
+
+/** Returns how many bytes are compared in the time that a line takes to encode or decode. */
+const codedBytes = (lines: Lines, line: number): number => codedCost * lengthOfLine(lines, line);
+
+/** Returns how many bytes are compared in the time that a line takes as a key. */
+const keyBytes = (lines: Lines, line: number): number => keyCost * lengthOfLine(lines, line);
 
 /** Returns the bytes of a line as one character each. */
 const keyOfLine = ({ bytes, starts }: Lines, line: number): string =>
@@ -321,19 +359,18 @@ function* encodeWith(
 ): Steps<Uint8Array> {
   if (forms.size === 0) return yield* encodeText(codec, text);
   const encoded: Uint8Array[] = [];
-  let plain = "";
+  let [from, at, characters] = [0, 0, 0];
   for (const character of text) {
+    if (++characters % charactersPerStep.read === 0) yield;
     const form = forms.get(character);
     if (form === null) throw new DamagedLine();
-    if (form === undefined) {
-      plain += character;
-      continue;
+    if (form !== undefined) {
+      encoded.push(yield* encodeText(codec, text.slice(from, at)), form);
+      from = at + character.length;
     }
-    encoded.push(yield* encodeText(codec, plain), form);
-    plain = "";
-    if (encoded.length % linesPerStep === 0) yield;
+    at += character.length;
   }
-  encoded.push(yield* encodeText(codec, plain));
+  encoded.push(yield* encodeText(codec, text.slice(from)));
   return yield* joinInSteps(encoded);
 }
 
@@ -346,13 +383,32 @@ export function* encodeText(codec: Codec, text: string): Steps<Uint8Array> {
   for (const piece of codec.isStateful ? [text] : piecesOf(text)) {
     if (encoded.length > 0) yield;
     const bytes = encodeExactly(codec, piece);
-    if (bytes === undefined)
-      throw new MissingCharacter(
-        [...new Set(piece)].find((character) => encodeExactly(codec, character) === undefined) ?? piece,
-      );
+    if (bytes === undefined) throw new MissingCharacter(missingIn(codec, piece));
     encoded.push(bytes);
   }
   return encoded.length === 1 ? encoded[0]! : Buffer.concat(encoded);
+}
+
+/**
+ * Returns the first character of a text that the encoding lacks, or the text if it lacks only the whole. The
+ * halves of the text are tried, since each character by itself would take a hundred times as long.
+ */
+function missingIn(codec: Codec, text: string): string {
+  let part = text;
+  for (let middle = middleOf(part); middle > 0; middle = middleOf(part)) {
+    const halves = [part.slice(0, middle), part.slice(middle)];
+    const lacking = halves.find((half) => encodeExactly(codec, half) === undefined);
+    if (lacking === undefined) return text;
+    part = lacking;
+  }
+  return part;
+}
+
+/** Returns the middle of a text between two characters, or 0 if it has only one. */
+function middleOf(text: string): number {
+  const middle = text.length >> 1;
+  const end = /^[\ud800-\udbff]$/.test(text[middle - 1] ?? "") ? middle + 1 : middle;
+  return end < text.length ? end : 0;
 }
 
 /** Returns the bytes that are decoded to this text, or `undefined` if the encoding cannot hold it. */
@@ -374,13 +430,13 @@ function* findLines(bytes: Buffer, utf16: Encoding | undefined): Steps<Lines> {
   const starts = [0];
   const feed =
     utf16 === undefined ? Buffer.of(0x0a) : utf16 === "utf-16le" ? Buffer.of(0x0a, 0) : Buffer.of(0, 0x0a);
-  let start = 0;
+  let [start, found] = [0, 0];
   for (let at = bytes.indexOf(feed); at >= 0; ) {
+    if (++found % linesPerStep === 0) yield;
     const isFeed = utf16 === undefined || at % 2 === 0;
     if (isFeed) {
       start = at + feed.length;
       starts.push(start);
-      if (starts.length % linesPerStep === 0) yield;
     }
     at = bytes.indexOf(feed, isFeed ? start : at + 1);
   }
