@@ -198,6 +198,38 @@ describe("a comparison", () => {
   });
 });
 
+test.each([
+  [
+    "a patch below a heading that thousands of ever deeper lines match",
+    Array.from({ length: 4000 }, (_, at) => `${" ".repeat(at + 1)}a\n`).join(""),
+    "coder::apply-patch",
+    { patch: "*** Begin Patch\n*** Update File: long.txt\n@@ a\n-b\n*** End Patch\n" },
+  ],
+  [
+    "a text whose first lines would be before the file",
+    `let x = other;\n${"q\n".repeat(million)}`,
+    "coder::update-file",
+    editOf({ old_str: `${" \n".repeat(19_000)}let x = others;\n` }),
+  ],
+  [
+    "a long text that is not there",
+    "hello\n",
+    "coder::update-file",
+    editOf({ old_str: "aB".repeat(4 * million) }),
+  ],
+])("%s", async (_, content, functionId, payload) => {
+  const driven = drivers.get("agent")!;
+  writeFileSync(join(driven.base, "long.txt"), content);
+  const { outcome, reads } = await callBesideReads(driven, functionId, payload);
+  expect(JSON.stringify(outcome)).toMatch(/does not fit|old_str is not in/);
+  expect(reads).toBeGreaterThanOrEqual(fewestReads);
+});
+
+/** Returns a request that replaces a text. */
+function editOf(op: { readonly old_str: string }) {
+  return { files: [{ path: "long.txt", ops: [{ op: "str_replace", new_str: "new", ...op }] }] };
+}
+
 test("8,000 files that another program rewrites and removes one by one", async () => {
   const driven = drivers.get("agent")!;
   const paths = Array.from({ length: 8000 }, (_, index) => join(driven.base, "theirs", String(index)));

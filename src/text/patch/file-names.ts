@@ -43,8 +43,9 @@ export function readNamePair(text: string): readonly [string, string] | undefine
   }
   const halves = readHalves(text);
   if (halves !== undefined) return halves;
-  const words = text.split(" ");
-  return words.length === 2 ? [words[0]!, words[1]!] : undefined;
+  const space = text.indexOf(" ");
+  const isPair = space >= 0 && text.indexOf(" ", space + 1) < 0;
+  return isPair ? [text.slice(0, space), text.slice(space + 1)] : undefined;
 }
 
 /** Maximum UTF-16 units of two names: twice PATH_MAX of Linux, and their quotes. */
