@@ -53,8 +53,7 @@ export function numberBytes({ first, lines }: Numbering): number {
 export function* numberContent(content: FileContent, file: Buffer, numbering: Numbering): Steps<FileContent> {
   const added = numberBytes(numbering);
   const bytes = content.bytes + added;
-  const numbered = numberLines(inUtf8(content, file), numbering.first, bytes);
-  yield;
+  const numbered = yield* numberLines(inUtf8(content, file), numbering.first, bytes);
   return { ...content, text: numbered.toString(), bytes, jsonBytes: content.jsonBytes + added };
 }
 
@@ -66,20 +65,40 @@ const inUtf8 = ({ text, isUtf8: isFile }: FileContent, file: Buffer): Buffer =>
  * Returns `size` bytes: the lines with their numbers. It works on bytes, because concatenating texts takes
  * five times as long.
  */
-function numberLines(text: Buffer, first: number, size: number): Buffer {
+function* numberLines(text: Buffer, first: number, size: number): Steps<Buffer> {
   const numbered = Buffer.allocUnsafe(size);
-  let label = labelOf(first);
-  let at = first === 1 ? bomLength(text) : 0;
-  let end = text.copy(numbered, 0, 0, at);
-  for (let isStart = true; at < text.length; at++) {
+  const at = first === 1 ? bomLength(text) : 0;
+  const position = { at, end: text.copy(numbered, 0, 0, at), label: labelOf(first), isStart: true };
+  while (position.at < text.length) {
+    numberPart(text, numbered, position);
+    yield;
+  }
+  return numbered.subarray(0, position.end);
+}
+
+/** The place in a text that is numbered, the end of what is written, and the label of the line. */
+interface NumberedPosition {
+  at: number;
+  end: number;
+  label: Buffer;
+  isStart: boolean;
+}
+
+/** Numbers the lines of the next bytes. */
+function numberPart(text: Buffer, numbered: Buffer, position: NumberedPosition): void {
+  let { at, end, label, isStart } = position;
+  for (const to = Math.min(text.length, at + numberedBytes); at < to; at++) {
     if (isStart) for (let digit = 0; digit < label.length; digit++) numbered[end++] = label[digit]!;
     const byte = text[at]!;
     numbered[end++] = byte;
     isStart = byte === lineFeed;
     if (isStart && !increment(label)) label = labelOf(10 ** (label.length - arrowBytes));
   }
-  return numbered.subarray(0, end);
+  Object.assign(position, { at, end, label, isStart });
 }
+
+/** Bytes whose lines are numbered in one step. */
+const numberedBytes = 128 * 1024;
 
 const labelOf = (number: number): Buffer => Buffer.from(`${number}${arrow}`);
 

@@ -4,6 +4,7 @@
  */
 import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { LineIds } from "../encodings/line-ids.ts";
 import { lineEnd } from "./line-window.ts";
 import { countLineEnds, lineFeed } from "./lines.ts";
 import type { Splice } from "./splices.ts";
@@ -19,7 +20,7 @@ const keyCost = 4;
 
 /** Returns the changes from one text to the other, as splices of whole lines. */
 export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
-  const numbers = new Map<string, number>();
+  const numbers = new LineIds();
   const old = yield* linesOf(before, numbers);
   const now = yield* linesOf(after, numbers);
   yield;
@@ -48,7 +49,7 @@ interface Lines {
   readonly starts: Uint32Array;
 }
 
-function* linesOf(text: Buffer, numbers: Map<string, number>): Steps<Lines> {
+function* linesOf(text: Buffer, numbers: LineIds): Steps<Lines> {
   const isOpen = text.length > 0 && text.at(-1) !== lineFeed;
   const count = countLineEnds(text).feeds + (isOpen ? 1 : 0);
   const [ids, starts] = [new Int32Array(count), new Uint32Array(count + 1)];
@@ -56,9 +57,7 @@ function* linesOf(text: Buffer, numbers: Map<string, number>): Steps<Lines> {
   for (let index = 0, at = 0; index < count; index++) {
     const end = lineEnd(text, at);
     const line = text.toString("latin1", at, end);
-    const id = numbers.get(line) ?? numbers.size;
-    numbers.set(line, id);
-    ids[index] = id;
+    ids[index] = numbers.idOf(line);
     starts[index + 1] = end;
     if (steps.isDueAfter(keyCost * (end - at))) yield;
     at = end;

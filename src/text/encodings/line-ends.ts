@@ -5,6 +5,7 @@
 
 import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { LineIds } from "./line-ids.ts";
 
 export type LineEnding = "\n" | "\r\n";
 
@@ -131,7 +132,7 @@ export function* linesFrom(text: Buffer, from: number): Generator<TextLine> {
 /** Lines of a file that others replace, in order. */
 export class FormerLines {
   /** A number for each different line. */
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers = new LineIds();
   /** The number of each line. */
   readonly #lines: number[] = [];
   /** The ending of each line. */
@@ -143,9 +144,7 @@ export class FormerLines {
 
   /** Adds a line without its ending, which is "" for a last line without one. */
   add(line: string, ending: LineEnding | ""): void {
-    const number = this.#numbers.get(line) ?? this.#numbers.size;
-    this.#numbers.set(line, number);
-    this.#lines.push(number);
+    this.#lines.push(this.#numbers.idOf(line));
     this.#endings.push(ending);
   }
 
@@ -165,7 +164,7 @@ export class FormerLines {
   *endingsFor(lines: Iterable<string>, before: LineEnding): Steps<LineEnding[]> {
     const numbers: number[] = [];
     for (const line of lines) {
-      numbers.push(this.#numbers.get(line) ?? none);
+      numbers.push(this.#numbers.find(line) ?? none);
       if (numbers.length % linesPerStep === 0) yield;
     }
     let [end, oldEnd] = [numbers.length, this.count];
