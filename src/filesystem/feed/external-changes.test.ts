@@ -143,6 +143,14 @@ test("an entry that a call moved away, and another program back, is created", ()
   expect(fixture.found).toEqual(["created a"]);
 });
 
+test("an entry that a call left, and another program moved before the drain was compared, is not deleted too", () => {
+  const fixture = new Fixture(["b"]);
+  fixture.external.leave("a", { kind: "file", inode: 0n, state: "" } as unknown as typeof folder, 1);
+  fixture.add({ kind: "moved", path: "b", from: "a" });
+  for (const drain of [1, 2]) runAtOnce(fixture.external.reconcile(drain));
+  expect(fixture.found).toEqual(["moved a b"]);
+});
+
 test("names that a transaction holds are read only when it is over", () => {
   const found: string[] = [];
   let [reads, over] = [0, 0];

@@ -362,6 +362,8 @@ export class ExternalChanges {
       const isInPassing = one.now === "missing" && isBelowAny(one.path, isPassing, inPassing);
       if (!sources.has(one.path) && !isInPassing) this.#judge(one, this.#isMove(one, judged));
     }
+    // Readers know by the moves that these are gone, even if a call left them after the drain began.
+    for (const path of sources) this.#settle(path, "missing");
     if (this.#touched.size === 0) this.#passing.clear();
     return judged.keys();
   }

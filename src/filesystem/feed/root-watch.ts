@@ -169,9 +169,10 @@ export class RootWatch {
     external.reconcileAt(inRoot.flatMap((path) => [...ancestorsOf(path), path]));
   }
 
-  /** Notes what other programs have done so far. */
+  /** Notes what other programs had done before the newest drain began, which may read it only later. */
   readEvents(): void {
-    this.#watching?.subscription.readEvents();
+    const subscription = this.#watching?.subscription;
+    if (subscription?.tree.hasUnreadEvents) subscription.readEvents();
   }
 
   /** Returns the current stamps of the name, or `undefined` if the tree is not watched. */
