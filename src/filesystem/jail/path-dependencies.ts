@@ -11,6 +11,8 @@ import type { Jail } from "./folder.ts";
 export function pathDependencies(path: string, jail: Pick<Jail, "admit" | "plainPath">): readonly string[] {
   const found = new Set<string>();
   const onPath = (one: string) => {
+    // Steps back often report one path many times.
+    if (found.has(one)) return;
     found.add(one);
     found.add(fold(one));
   };
