@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
+import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { ReportedChange } from "../../calls/contract/tree-changes.ts";
 import { maxAddress } from "./resource-uris.ts";
 import { maxSubscriptions, ResourceWatch } from "./resource-watch.ts";
@@ -22,28 +23,30 @@ class Fixture {
   isGone = false;
   /** Resolves when the tree is watched. */
   watching = Promise.resolve();
-  readonly watch = new ResourceWatch(
-    {
-      begin: () => "0:0",
-      open: (report) => {
-        this.#reports.add(report);
-        return () => void this.#reports.delete(report);
-      },
-      watch: async () => {
-        this.watched++;
-        await this.watching;
-        if (this.isGone) throw new Error("the base is gone");
-        return this.#seq;
-      },
-    },
-    {
-      ready: () => this.ready(),
-      resourceUpdated: async (uri) => void this.got.push(uri),
-      resourceListChanged: async () => void this.got.push("list"),
-    },
-  );
+  readonly watch: ResourceWatch;
 
-  constructor() {
+  constructor(slice?: TimeSlice) {
+    this.watch = new ResourceWatch(
+      {
+        begin: () => "0:0",
+        open: (report) => {
+          this.#reports.add(report);
+          return () => void this.#reports.delete(report);
+        },
+        watch: async () => {
+          this.watched++;
+          await this.watching;
+          if (this.isGone) throw new Error("the base is gone");
+          return this.#seq;
+        },
+      },
+      {
+        ready: () => this.ready(),
+        resourceUpdated: async (uri) => void this.got.push(uri),
+        resourceListChanged: async () => void this.got.push("list"),
+      },
+      slice,
+    );
     watch = this.watch;
   }
 
@@ -209,20 +212,24 @@ test("notifies of what is in a folder that is moved, and of nothing whose name o
   expect(fixture.got).toEqual([]);
 });
 
-test("between two notifications that take long to send, others run", async () => {
-  const fixture = new Fixture();
-  for (const uri of uris) await fixture.watch.subscribe(uri);
+test("between two notifications that take long to send, of any session, others run", async () => {
+  const slice = createTimeSlice();
+  const fixtures = [new Fixture(slice), new Fixture(slice)];
   const sent: string[] = [];
-  fixture.ready = async () => {
-    const end = performance.now() + 3;
-    while (performance.now() < end);
-    sent.push("sent");
-  };
-  for (const path of ["a", "d/b"]) fixture.change(path);
+  for (const fixture of fixtures) {
+    for (const uri of uris) await fixture.watch.subscribe(uri);
+    fixture.ready = async () => {
+      const end = performance.now() + 3;
+      while (performance.now() < end);
+      sent.push("sent");
+    };
+  }
+  for (const fixture of fixtures) for (const path of ["a", "d/b"]) fixture.change(path);
   const seen = new Set<number>();
-  while (sent.length < uris.length) {
+  while (sent.length < fixtures.length * uris.length) {
     await setImmediate();
     seen.add(sent.length);
   }
-  for (const count of [1, 2]) expect(seen).toContain(count);
+  for (const count of [1, 2, 3, 4, 5]) expect(seen).toContain(count);
+  for (const fixture of fixtures) fixture.watch.close();
 });

@@ -1,7 +1,7 @@
 /** Notifies one session of changes of resources: of the files that it has subscribed to, and of the list. */
 import { setTimeout } from "node:timers/promises";
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { ReportedChange, TreeChanges } from "../../calls/contract/tree-changes.ts";
 import { quoteBriefly } from "./messages.ts";
 import { maxAddress, pathOf } from "./resource-uris.ts";
@@ -35,6 +35,7 @@ interface Subscription {
 export class ResourceWatch {
   readonly #changes: TreeChanges;
   readonly #sink: NotificationSink;
+  readonly #slice: TimeSlice;
   /** The subscriptions by their addresses, as sent by the client. */
   readonly #subscriptions = new Map<string, Subscription>();
   /** The addresses by their paths. */
@@ -53,9 +54,11 @@ export class ResourceWatch {
   #end: (() => void) | undefined;
   readonly #closing = new AbortController();
 
-  constructor(changes: TreeChanges, sink: NotificationSink) {
+  /** Creates a watch. All of a process share a slice, since many sessions begin to send in the same turn. */
+  constructor(changes: TreeChanges, sink: NotificationSink, slice = createTimeSlice()) {
     this.#changes = changes;
     this.#sink = sink;
+    this.#slice = slice;
   }
 
   /** Starts notifications of changes of the list of resources. */
@@ -196,9 +199,8 @@ export class ResourceWatch {
       this.#hasListChanged = false;
       await this.#sink.resourceListChanged();
     }
-    const slice = createTimeSlice();
     for (const uri of [...this.#updated]) {
-      if (slice.isDue) await slice.yieldIfDue();
+      if (this.#slice.isDue) await this.#slice.yieldIfDue();
       await this.#sink.ready();
       // The session may have unsubscribed during the wait.
       if (this.#updated.delete(uri)) await this.#sink.resourceUpdated(uri);

@@ -3,6 +3,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import type { WorkerName } from "../../base/about.ts";
 import type { Author } from "../../base/author.ts";
 import type { Log } from "../../base/log/log.ts";
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { AnswerBudget } from "../../calls/answer-budget.ts";
 import type { ApprovalMode } from "../../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
@@ -107,6 +108,8 @@ export class ToolHost {
   readonly #invoke: Invoke;
   readonly #stopCalls: ToolHostOptions["stopCalls"];
   readonly #inFlight = new InFlight();
+  /** The slice in which all sessions send notifications. */
+  readonly #notifying = createTimeSlice();
   readonly #budget = new AnswerBudget();
 
   constructor(options: ToolHostOptions) {
@@ -185,7 +188,7 @@ export class ToolHost {
    * `undefined` if no files are resources.
    */
   watchResources(sink: NotificationSink): ResourceWatch | undefined {
-    return this.#treeChanges && new ResourceWatch(this.#treeChanges, sink);
+    return this.#treeChanges && new ResourceWatch(this.#treeChanges, sink, this.#notifying);
   }
 
   /** Renders the outcome of a call as the result of its tool. */
