@@ -198,7 +198,8 @@ export const search = defineCoderFunction({
     if (hasHeading && lines.length > 0) lines.push("");
     if (hasHeading) lines.push("[paths that match]");
     for (const line of paths) lines.push(line);
-    return yield* joinLines([...lines, ...notes]);
+    lines.push(...notes);
+    return yield* joinLines(lines);
   },
 });
 

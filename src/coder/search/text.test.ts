@@ -67,7 +67,7 @@ test("a match that is cut, with the line that it ends in", () => {
 
 test.each<[string, object, number]>([
   ["lines of their own", {}, 9],
-  ["lines around them", { before: ["b"], after: ["a"] }, 200],
+  ["lines around them", { before: ["b"], after: ["a"] }, 150],
 ])("many matches are rendered in steps: %s", (_, around, least) => {
   const lines = Array.from({ length: 10_000 }, (_, index) => index + 1);
   const matches = lines.map((line) => ({ path: "a", line: line * 2, column: 1, text: "x", ...around }));
@@ -77,4 +77,15 @@ test.each<[string, object, number]>([
   expect(count).toBeGreaterThan(least);
   const all = shown(matches);
   expect(all.filter((line) => line.endsWith("→x"))).toEqual(matches.map(({ line }) => `${line}→x`));
+});
+
+test("lines around many matches come in order, each once, if they overlap too", () => {
+  const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
+  const matches = Array.from({ length: 2000 }, (_, index) => 3 * index + 1).map((line) => ({
+    ...{ path: "a", line, column: 1, text: `${line}` },
+    ...{ before: numbered(Math.max(1, line - 10), line), after: numbered(line + 1, line + 11) },
+  }));
+  const expected = numbered(1, 3 * 1999 + 12).map((line) => `${line}${(+line - 1) % 3 ? "-" : "→"}${line}`);
+  for (let line = 3 * 1999 + 4; line < 3 * 1999 + 12; line++) expected[line - 1] = `${line}-${line}`;
+  expect(shown(matches)).toEqual(["a", ...expected]);
 });

@@ -1,6 +1,5 @@
 /** Renders the matches of a search for models. */
 import type { Static } from "@sinclair/typebox";
-import { mergeSort } from "../../base/scheduling/merge-sort.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { renderName } from "../render/entry-text.ts";
 import { renderEach } from "../render/lines.ts";
@@ -39,24 +38,42 @@ export function* renderMatches(matches: readonly Match[]): Steps<string[]> {
  */
 function* linesOf(matches: readonly Match[]): Steps<string[]> {
   if (matches.every(isLineOfItsOwn)) return yield* renderEach(matches, ({ line, text }) => `${line}→${text}`);
-  const shown: NumberedLines = new Map();
-  for (const [index, match] of matches.entries()) {
-    addLines(match, shown);
-    if (index % matchesPerStep === matchesPerStep - 1) yield;
-  }
-  const unsorted: number[] = [];
-  for (const number of shown.keys()) if (unsorted.push(number) % perStep === 0) yield;
-  const numbers = yield* mergeSort(unsorted, (one, other) => one < other);
   const hasContext = matches.some(({ before = [], after = [] }) => before.length + after.length > 0);
+  const firsts = firstLines(matches);
   const lines: string[] = [];
-  for (const [at, number] of numbers.entries()) {
-    if (at % perStep === perStep - 1) yield;
-    if (hasContext && at > 0 && numbers[at - 1] !== number - 1) lines.push("…");
-    const text = shown.get(number)!;
-    if (typeof text === "string") lines.push(`${number}-${text}`);
-    else for (const excerpt of text) lines.push(`${number}→${excerpt}`);
+  /** The lines that a later match may still add to. All lines in one map would take long to grow. */
+  const pending: NumberedLines = new Map();
+  let most = perStep;
+  let last = 0;
+  for (const [index, match] of matches.entries()) {
+    if (index % matchesPerStep === matchesPerStep - 1) yield;
+    addLines(match, pending);
+    if (pending.size < most && index < matches.length - 1) continue;
+    const end = firsts[index + 1] ?? Number.POSITIVE_INFINITY;
+    const numbers = [...pending.keys()].filter((number) => number < end).sort((one, other) => one - other);
+    for (const number of numbers) {
+      if (hasContext && last > 0 && last !== number - 1) lines.push("…");
+      last = number;
+      const text = pending.get(number)!;
+      pending.delete(number);
+      if (typeof text === "string") lines.push(`${number}-${text}`);
+      else for (const excerpt of text) lines.push(`${number}→${excerpt}`);
+    }
+    most = perStep + 2 * pending.size;
+    yield;
   }
   return lines;
+}
+
+/** Returns for each match the first line that it shows, or a later match. */
+function firstLines(matches: readonly Match[]): readonly number[] {
+  const firsts: number[] = [];
+  let first = Number.POSITIVE_INFINITY;
+  for (const { line, before = [] } of matches.toReversed()) {
+    first = Math.min(first, line - before.length);
+    firsts.push(first);
+  }
+  return firsts.reverse();
 }
 
 /** The lines of a file by their numbers: the text of a line around a match, or the excerpts of a match. */
