@@ -169,15 +169,15 @@ class ContentSearch {
   /** The outcome of the last file (`outcomes`). */
   outcome: number = outcomes.gone;
   readonly #lines: Mutable<LineSearch>;
-  readonly #maxSteps: number | undefined;
+  readonly #maxSteps: number;
   readonly #searchFile: () => FileMatches[];
   readonly #outcomeUnread: () => number | undefined;
 
   constructor(file: FileCursor, search: FileSearch) {
     const { matcher, open, buffer, lineBounds, maxFileBytes, maxSteps } = search;
-    const isOver =
-      maxSteps === undefined ? search.isOver : () => this.#lines.effort!.left-- < 0 || search.isOver();
-    this.#maxSteps = maxSteps;
+    const effort = maxSteps === undefined ? undefined : new Effort(maxSteps);
+    const isOver = effort === undefined ? search.isOver : () => effort.left-- < 0 || search.isOver();
+    this.#maxSteps = maxSteps ?? Number.POSITIVE_INFINITY;
     const maxBytes = isTextMatcher(matcher) ? Math.min(maxFileBytes, maxTextBytes) : maxFileBytes;
     const onBinary = () => this.#setOutcome(outcomes.binary);
     const onLongLine = () => this.#setOutcome(withLongLine(this.outcome));
@@ -189,6 +189,7 @@ class ContentSearch {
       onBinary,
       onLongLine: search.outcomes && onLongLine,
       isOver,
+      ...(effort && { effort }),
       lineBounds,
     };
     const { decodes = false, encodings = [] } = search.lines;
@@ -251,7 +252,7 @@ class ContentSearch {
       this.outcome = known;
       return nothing;
     }
-    if (this.#maxSteps !== undefined) this.#lines.effort = new Effort(this.#maxSteps);
+    if (this.#lines.effort !== undefined) this.#lines.effort.left = this.#maxSteps;
     this.#lines.maxMatches = remainingEntries;
     this.#lines.maxUnits = remainingUnits;
     this.#lines.after = after;

@@ -134,18 +134,17 @@ export class GlobList {
   match(path: string, name: NameBytes, isFolder: boolean): GlobMatch {
     if (this.globs.length === 0) return undefined;
     const matching = this.#matching[this.#dfa.outputForBytesIn(path, 0, name)]!;
-    if (isFolder) {
-      if (!matching.hasMatchedFolder) for (const place of matching.places) this.#ofFolders.add(place);
-      matching.hasMatchedFolder = true;
-    } else {
-      if (!matching.hasMatchedFile) this.#noteFile(matching);
-      matching.hasMatchedFile = true;
-    }
+    if (!(isFolder ? matching.hasMatchedFolder : matching.hasMatchedFile)) this.#note(matching, isFolder);
     return isFolder ? matching.ofFolder : matching.ofFile;
   }
 
-  #noteFile({ places }: Matching): void {
-    for (const place of places) if (!this.#rules[place]!.isOnlyForFolders) this.#ofFiles.add(place);
+  /** Notes that the globs of a combination have matched their first file, or their first folder. */
+  #note(matching: Matching, isFolder: boolean): void {
+    if (isFolder) matching.hasMatchedFolder = true;
+    else matching.hasMatchedFile = true;
+    for (const place of matching.places)
+      if (isFolder) this.#ofFolders.add(place);
+      else if (!this.#rules[place]!.isOnlyForFolders) this.#ofFiles.add(place);
   }
 
   /** Returns whether a glob may match something below a folder. Without plain globs, anything may match. */
