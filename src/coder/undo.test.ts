@@ -20,6 +20,7 @@ import { join } from "node:path";
 import { compareSnapshots, snapshotTree } from "../../tests/harness/tree.ts";
 import { createLog } from "../base/log/log.ts";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
+import { runAtOnce, type Steps } from "../base/scheduling/time-slice.ts";
 import { wordingFor } from "../calls/contract/wording.ts";
 import { createInvoke } from "../calls/invoke.ts";
 import type { Transactions } from "../filesystem/transactions/transactions.ts";
@@ -318,14 +319,11 @@ test("what no path can name is deleted as something that cannot be undone", asyn
 test("an undo that changes nothing says so, and one that does how it is taken back", async () => {
   const { at, call } = await open();
   const { render } = functions.find(({ id }) => id === "coder::undo")!;
-  const undo = async (request: object) =>
-    String(
-      render!(
-        await call("coder::undo", request),
-        wordingFor((id) => id),
-        request,
-      ),
-    ).split("\n");
+  const wording = wordingFor((id) => id);
+  const undo = async (request: object) => {
+    const rendering = render!(await call("coder::undo", request), wording, request);
+    return String(runAtOnce(rendering as Steps<string>)).split("\n");
+  };
   const again = "Undone; coder::undo without fields takes this undo back.";
   await call("coder::create-file", { files: [{ path: "a", content: "1" }] });
   await call("coder::create-file", { files: [{ path: "b", content: "1" }] });
