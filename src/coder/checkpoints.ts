@@ -14,7 +14,8 @@ import {
 } from "../filesystem/journal/read-record.ts";
 import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { AuthorFields, By, describeAuthor, selectsAuthor } from "./checkpoints/authors.ts";
-import { endsOf, isShown, requestedPath } from "./checkpoints/recorded-paths.ts";
+import { FollowedPath } from "./checkpoints/followed-path.ts";
+import { isShown, requestedPath, type StepNames, someInPauses } from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -128,7 +129,7 @@ export const checkpoints = defineCoderFunction({
     const { limit, before_seq: before = Number.POSITIVE_INFINITY, path, by, seq, answer } = request;
     const journal = requireJournal(context);
     const pause = pauseOf(context);
-    const followed = path === undefined ? undefined : new FollowedPath(path, context);
+    const followed = path === undefined ? undefined : new FollowedPath(requestedPath(path, context));
     const isAuthor = selectsAuthor(by, context);
     const isWanted = (record: JournalRecord) =>
       record.seq < before && (seq === undefined || record.seq === seq) && isAuthor(record.author);
@@ -149,11 +150,10 @@ export const checkpoints = defineCoderFunction({
     const isPlain = back === undefined && followed === undefined;
     for await (const record of readRecords(journal, { ...(isPlain && { before }), pause })) {
       if (seq !== undefined && record.seq < seq) break;
-      const selects = (one: string) => followed?.has(one) ?? true;
+      const selects = (one: StepNames) => followed?.selects(one) ?? true;
       const described = isWanted(record) ? await describe(record, { selects, pause }, context) : undefined;
-      const files = described?.files.filter((file) => back === undefined || endsOf(file).some(selects));
-      followed?.follow(record);
-      await pause();
+      const files = described?.files.filter((file) => back === undefined || selects(file));
+      await followed?.follow(record, pause);
       if (described === undefined) await back?.pass(record);
       if (described === undefined) continue;
       if (found.length === limit) return older();
@@ -203,31 +203,6 @@ function nothingRecorded({ path, by, before_seq: before }: Partial<Static<typeof
 const elsewhere =
   "A server over other folders, which overlap with these, has recorded changes: ask the user to run `coder checkpoints` with the folders of that server.";
 
-/** A path, and its earlier names in the records followed so far. */
-class FollowedPath {
-  readonly #names: Set<string>;
-
-  constructor(path: string, context: Pick<CoderContext, "jail" | "profile">) {
-    this.#names = new Set([requestedPath(path, context)]);
-  }
-
-  /** Returns whether a path is this one, or below it. */
-  has(path: string): boolean {
-    return [...this.#names].some((name) => name === "" || isAtOrBelow(path, name));
-  }
-
-  /** Adds the names before the renames of a record. */
-  follow({ steps }: JournalRecord): void {
-    for (const { kind, path, from } of steps.toReversed())
-      if (kind === "rename" && from !== undefined)
-        for (const name of [...this.#names])
-          if (isAtOrBelow(name, path)) this.#names.add(from + name.slice(path.length));
-  }
-}
-
-const isAtOrBelow = (path: string, folder: string): boolean =>
-  path === folder || path.startsWith(`${folder}/`);
-
 function withDiffs(
   checkpoint: Static<typeof Checkpoint>,
   differences: ReadonlyMap<string, PathDifference>,
@@ -246,7 +221,7 @@ function withDiffs(
 }
 
 interface Describing {
-  readonly selects: (path: string) => boolean;
+  readonly selects: (change: StepNames) => boolean;
   readonly pause: () => Promise<void>;
 }
 
@@ -260,7 +235,7 @@ async function describe(
   // Only steps that an undo would revert count: the others do not exist for the call.
   const shown = await stepsOf(record, (step) => isShown(step, jail), pause);
   const visible = await runInSlices(changedPaths(shown), createTimeSlice());
-  if (!visible.some((one) => endsOf(one).some(selects))) return undefined;
+  if (!(await someInPauses(visible, selects, pause))) return undefined;
   const bytesOf = (all: readonly RecordedStep[]) => all.reduce((sum, step) => sum + step.bytes, 0);
   const files = visible.slice(0, maxFiles);
   const more = visible.length - files.length;

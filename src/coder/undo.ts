@@ -14,11 +14,23 @@ import {
   stepsOf,
 } from "../filesystem/journal/read-record.ts";
 import { StepsByPath } from "../filesystem/journal/step-effects.ts";
-import { type UndoneRecord, type UndoOutcome, undoRecords } from "../filesystem/journal/undo-records.ts";
+import {
+  type UndoneRecord,
+  type UndoOptions,
+  type UndoOutcome,
+  undoRecords,
+} from "../filesystem/journal/undo-records.ts";
 import { Restoration } from "../filesystem/overlay/restore.ts";
 import { describeAuthor } from "./checkpoints/authors.ts";
 import { baseTree } from "./checkpoints/base-tree.ts";
-import { endsOf, isShown, requestedPath, type StepNames, selectPaths } from "./checkpoints/recorded-paths.ts";
+import {
+  endsOf,
+  isShown,
+  pathsChangedBy,
+  type RequestedPaths,
+  requestedPaths,
+  selectPaths,
+} from "./checkpoints/recorded-paths.ts";
 import { requireJournal } from "./checkpoints/require-journal.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
@@ -93,11 +105,12 @@ export const undo = defineCoderFunction({
       request: { seq: 41, paths: ["src"], dry_run: true },
     },
   ],
-  async handle({ dry_run: isTrial, force, paths, ...sent }, context) {
+  async handle({ dry_run: isTrial, force, paths: sentPaths, ...sent }, context) {
     const which = withoutZeros(sent);
     const resolved = isTrial ? undefined : await resolve(which, force, context);
     if (resolved !== undefined) return { undone: [], conflicts: [], resolved };
     await requireFreeLabel(which, context);
+    const paths = sentPaths && (await requestedPaths(sentPaths, context, pauseOf(context)));
     const undoing = { which: { ...which, paths }, isTrial, force };
     const passed = new Set<number>();
     let chosen = await chooseCheckpoints(undoing.which, passed, context);
@@ -141,20 +154,19 @@ function withReason(
 
 /** Undoes the checkpoints, or answers what doing so would change. */
 async function undoChosen(
-  { records, selects: isChosen }: Chosen,
+  chosen: Chosen,
   { which, isTrial, force }: Undoing,
   context: CoderContext,
 ): Promise<UndoAnswer> {
+  const { records } = chosen;
   const journal = requireJournal(context);
   const { transactions } = context;
   if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
   const { paths } = which;
-  const requested = paths === undefined ? () => true : selectPaths(paths, context);
   const pause = pauseOf(context);
-  const untouched = await untouchedPaths(paths ?? [], records, context);
+  const { selects, isNeeded } = await selectSteps(paths, chosen, context);
+  const untouched = paths === undefined ? [] : await untouchedPaths(paths, records, context);
   const unrecorded = isNewest(which) ? unrecordedAfter(records[0]!, context) : 0;
-  const selects = (step: StepNames & { readonly seq: number }) =>
-    isShown(step, context.jail) && endsOf(step).some(requested) && isChosen(step);
   const after = await recordsAfter(records.at(-1)!.seq, context);
   const commands = isNewest(which)
     ? [...(await programsAfter(records[0]!, [...after, records.at(-1)!], context))]
@@ -172,7 +184,7 @@ async function undoChosen(
       tree: new Restoration(tree, context),
       records,
       selects,
-      isNeeded: removesFolderAbove(paths, context),
+      isNeeded,
       force,
       content: (step, kept) => contentOf(journal, step, kept, pause),
       later,
@@ -200,12 +212,38 @@ async function undoChosen(
   };
 }
 
-/** Returns a test for the steps that removed a folder above one of the paths. */
-function removesFolderAbove(paths: readonly string[] = [], context: CoderContext) {
+/**
+ * Returns tests for the steps of the checkpoints that are at or below the paths, and for those that removed a
+ * folder above one of the paths.
+ */
+async function selectSteps(
+  paths: RequestedPaths | undefined,
+  { selects: isChosen }: Chosen,
+  context: CoderContext,
+): Promise<Pick<Chosen, "selects"> & Required<Pick<UndoOptions, "isNeeded">>> {
   const { jail } = context;
-  const above = new Set(paths.flatMap((path) => ancestorsOf(requestedPath(path, context))));
-  return ({ kind, path, before }: RecordedStep): boolean =>
-    kind === "remove" && before.state.kind === "dir" && above.has(path) && isShown({ path }, jail);
+  if (paths === undefined)
+    return { selects: (step) => isChosen(step) && isShown(step, jail), isNeeded: () => false };
+  const above = await foldersAbove(paths, pauseOf(context));
+  const isRequested = selectPaths(new Set(paths.values()));
+  return {
+    selects: (step) => isRequested(step) && isChosen(step) && isShown(step, jail),
+    isNeeded: ({ kind, path, before }) =>
+      kind === "remove" && before.state.kind === "dir" && above.has(path) && isShown({ path }, jail),
+  };
+}
+
+/** Returns all folders above the paths. */
+async function foldersAbove(paths: RequestedPaths, pause: () => Promise<void>): Promise<ReadonlySet<string>> {
+  const above = new Set<string>();
+  for (const path of paths.values()) {
+    for (const folder of ancestorsOf(path).reverse()) {
+      if (above.has(folder)) break;
+      above.add(folder);
+    }
+    await pause();
+  }
+  return above;
 }
 
 /** Maximum checkpoints that the label of an undo names. */
@@ -265,15 +303,15 @@ async function resolve(
 
 /** Returns the requested paths at or below which the records have changed nothing. */
 async function untouchedPaths(
-  paths: readonly string[],
+  paths: RequestedPaths,
   records: readonly JournalRecord[],
   context: CoderContext,
 ): Promise<string[]> {
-  const waiting = new Map(paths.map((path) => [path, selectPaths([path], context)]));
+  const visiting = { jail: context.jail, pause: pauseOf(context) };
+  const waiting = new Set(paths.values());
   for (const record of records)
-    for (const step of await stepsOf(record, (one) => isShown(one, context.jail), pauseOf(context)))
-      for (const [path, below] of waiting) if (endsOf(step).some(below)) waiting.delete(path);
-  return [...waiting.keys()].slice(0, maxPaths);
+    for (const path of await pathsChangedBy(record, waiting, visiting)) waiting.delete(path);
+  return [...paths].flatMap(([sent, path]) => (waiting.has(path) ? sent : [])).slice(0, maxPaths);
 }
 
 /** Maximum number of later records that are searched for the cause of a conflict. */
@@ -377,10 +415,12 @@ async function programsAfter(
   const recorded = new Map<string, number[]>();
   for (const record of records) {
     if (record.seq < seq) continue;
-    for (const path of new Set(record.steps.flatMap(endsOf))) {
-      const seqs = recorded.get(path);
-      if (seqs === undefined) recorded.set(path, [record.seq]);
-      else seqs.push(record.seq);
+    for (const step of record.steps) {
+      for (const path of endsOf(step)) {
+        const seqs = recorded.get(path);
+        if (seqs === undefined) recorded.set(path, [record.seq]);
+        else if (seqs.at(-1) !== record.seq) seqs.push(record.seq);
+      }
       await pause();
     }
   }

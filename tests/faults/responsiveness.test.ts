@@ -363,6 +363,25 @@ describe("an undo", () => {
     expect(forced.reads).toBeGreaterThanOrEqual(fewestReads);
   });
 
+  test("of 10,000 paths that no checkpoint has changed", async () => {
+    const paths = Array.from({ length: 10_000 }, (_, index) => `untouched/${index}`);
+    const seqs = new Set<unknown>();
+    for (let from = 0; from < 2000; from += 1000) {
+      const files = paths.slice(from, from + 1000).map((path) => ({ path: `of-${path}`, content: "" }));
+      const { answer } = await driven.call("coder::create-file", { files });
+      seqs.add((answer as { checkpoint: number }).checkpoint);
+    }
+    for (const seq of seqs) {
+      const payload = { seq, paths, dry_run: true };
+      const { outcome, reads } = await callBesideReads(driven, "coder::undo", payload);
+      expect(outcome.answer).toMatchObject({ untouched: paths.slice(0, 100) });
+      expect(reads).toBeGreaterThanOrEqual(fewestReads);
+    }
+    const { outcome, reads } = await callBesideReads(driven, "coder::undo", { paths });
+    expect(codesOf(outcome)).toHaveLength(1);
+    expect(reads).toBeGreaterThanOrEqual(fewestReads);
+  });
+
   test("of 32 changes that double a folder ten times", async () => {
     const calls: [string, object][] = [["coder::create-file", { files: [{ path: "a/x", content: "x" }] }]];
     for (let index = 0; index < 10; index++)

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { SessionsFixture } from "../sessions.test-kit.ts";
+import { pathsChangedBy } from "./recorded-paths.ts";
 
 const author = { client: "anna 1.0", session: "aaaaaaaa" };
 
@@ -64,4 +65,23 @@ describe.each(requests)("%s", (id, requestFor) => {
     await using _ = fixture;
     expect(await outcomeOf(id, requestFor("../x"))).toEqual(await outcomeOf(id, requestFor("nowhere")));
   });
+});
+
+test("a record is compared with thousands of paths in a lookup for each level, and a pause for each step", async () => {
+  let [lookups, pauses] = [0, 0];
+  class CountedPaths extends Set<string> {
+    override has(path: string): boolean {
+      lookups++;
+      return super.has(path);
+    }
+  }
+  const missing = Array.from({ length: 5000 }, (_, index) => `folder/missing${index}`);
+  const steps = Array.from({ length: 1000 }, (_, index) => ({ path: `folder/file${index}` }));
+  const changed = await pathsChangedBy({ steps }, new CountedPaths(["folder/file999", ...missing]), {
+    jail: { denies: () => false, scope: undefined },
+    pause: async () => void pauses++,
+  });
+  expect([...changed]).toEqual(["folder/file999"]);
+  // The path, its folder and the base.
+  expect([lookups, pauses]).toEqual([3 * steps.length, steps.length]);
 });

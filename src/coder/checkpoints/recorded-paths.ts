@@ -1,23 +1,74 @@
 import { namesOf } from "../../filesystem/jail/backend.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
-import type { RecordedStep } from "../../filesystem/journal/read-record.ts";
+import type { Pause, RecordedStep } from "../../filesystem/journal/read-record.ts";
 import type { CoderContext } from "../define.ts";
 
 /** The tree that a request is about, and the defaults of its fields. */
 type RequestedIn = Pick<CoderContext, "jail" | "profile">;
 
+/** The paths of a request: in the form of records, by those that were sent. */
+export type RequestedPaths = ReadonlyMap<string, string>;
+
+/** Returns the paths of a request, calling `pause` after each, since each may take a walk from the base. */
+export async function requestedPaths(
+  sent: readonly string[],
+  context: RequestedIn,
+  pause: Pause,
+): Promise<RequestedPaths> {
+  const paths = new Map<string, string>();
+  for (const path of sent) {
+    paths.set(path, requestedPath(path, context));
+    await pause();
+  }
+  return paths;
+}
+
 /**
- * Returns a function that tests whether a path of the journal is one of these, or below one. Paths are
+ * Returns a function that tests whether a step begins or ends at one of these paths, or below one. Paths are
  * compared as text, in the form of records: with links resolved, regardless of the current tree.
  */
-export function selectPaths(requested: readonly string[], context: RequestedIn): (path: string) => boolean {
-  const wanted = new Set(requested.map((path) => requestedPath(path, context)));
-  return (path) => {
-    if (wanted.has("") || wanted.has(path)) return true;
-    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
-      if (wanted.has(path.slice(0, slash))) return true;
+export const selectPaths =
+  (paths: ReadonlySet<string>): ((step: StepNames) => boolean) =>
+  (step) => {
+    for (const end of endsOf(step)) for (const level of levelsOf(end)) if (paths.has(level)) return true;
     return false;
   };
+
+/** Returns those of the paths at or below which a record has changed something that the call may know of. */
+export async function pathsChangedBy(
+  { steps }: { readonly steps: readonly StepNames[] },
+  paths: ReadonlySet<string>,
+  { jail, pause }: { readonly jail: Pick<Jail, "denies" | "scope">; readonly pause: Pause },
+): Promise<ReadonlySet<string>> {
+  const changed = new Set<string>();
+  for (const step of steps) {
+    if (changed.size === paths.size) break;
+    const met = endsOf(step).flatMap((end) => [...levelsOf(end)].filter((level) => paths.has(level)));
+    if (met.length > 0 && isShown(step, jail)) for (const path of met) changed.add(path);
+    await pause();
+  }
+  return changed;
+}
+
+/** Returns whether a test holds for any of the items, calling `pause` between two of them. */
+export async function someInPauses<T>(
+  items: readonly T[],
+  test: (item: T) => boolean,
+  pause: Pause,
+): Promise<boolean> {
+  for (const item of items) {
+    if (test(item)) return true;
+    await pause();
+  }
+  return false;
+}
+
+/** Yields a path and the folders above it, the innermost first, and then the base, which is "". */
+export function* levelsOf(path: string): Generator<string, void, void> {
+  if (path !== "") yield path;
+  for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1))
+    yield path.slice(0, slash);
+  yield "";
 }
 
 /**
@@ -53,7 +104,8 @@ export function plainPath(path: string, { roots, scope }: Pick<Jail, "roots" | "
 /** The names that a step of the journal affects. */
 export type StepNames = Pick<RecordedStep, "path" | "from">;
 
-export const endsOf = ({ path, from = path }: StepNames): readonly string[] => [path, from];
+export const endsOf = ({ path, from }: StepNames): readonly string[] =>
+  from === undefined ? [path] : [path, from];
 
 /** Returns whether a call may know of the step. For a move, both names must be visible. */
 export const isShown = (step: StepNames, jail: Pick<Jail, "denies" | "scope">): boolean =>

@@ -1,13 +1,15 @@
 /** The choice of the checkpoints that an undo takes back. */
 import { type Author, authorId, isWithoutSession } from "../../base/author.ts";
-import {
-  type JournalRecord,
-  readRecord,
-  readRecords,
-  stepsOf,
-} from "../../filesystem/journal/read-record.ts";
+import { type JournalRecord, readRecord, readRecords } from "../../filesystem/journal/read-record.ts";
 import { selectsAuthor } from "../checkpoints/authors.ts";
-import { endsOf, isShown, type StepNames, selectPaths } from "../checkpoints/recorded-paths.ts";
+import {
+  isShown,
+  pathsChangedBy,
+  type RequestedPaths,
+  type StepNames,
+  selectPaths,
+  someInPauses,
+} from "../checkpoints/recorded-paths.ts";
 import { requireJournal } from "../checkpoints/require-journal.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
@@ -16,7 +18,7 @@ import { pauseOf } from "../services/pause.ts";
 /** The checkpoints that a request names. */
 export interface CheckpointChoice {
   readonly author?: string;
-  readonly paths?: readonly string[] | undefined;
+  readonly paths?: RequestedPaths | undefined;
   readonly steps?: number;
   readonly seq?: number;
   readonly transaction?: string;
@@ -43,10 +45,11 @@ export async function chooseCheckpoints(
   if (transaction === undefined && isForOwn(author, context) && isWithoutSession(context.author))
     throw await refusalWithoutSession(paths, context);
   const isOwn = transaction === undefined ? authorFilter(author, context) : everyStep;
-  const candidates = shownRecords(context, (record) => {
-    if (passed.has(record.seq) || !isOwn(record.author)) return false;
-    return transaction === undefined || record.transaction === transaction;
-  });
+  const isWanted = (record: JournalRecord) =>
+    !passed.has(record.seq) &&
+    isOwn(record.author) &&
+    (transaction === undefined || record.transaction === transaction);
+  const candidates = shownRecords(context, { isWanted });
   const chosen =
     paths !== undefined && steps === undefined && transaction === undefined
       ? await newestOfEach(paths, candidates, context)
@@ -58,17 +61,17 @@ export async function chooseCheckpoints(
 
 /** Returns the newest checkpoints of any author, or of these paths. */
 function newestAt(
-  paths: readonly string[] | undefined,
+  paths: RequestedPaths | undefined,
   context: CoderContext,
 ): AsyncGenerator<JournalRecord, void, void> {
-  const wanted = paths === undefined ? everyStep : selectPaths(paths, context);
-  return shownRecords(context, (record) => record.steps.some((step) => endsOf(step).some(wanted)));
+  const selects = paths === undefined ? everyStep : selectPaths(new Set(paths.values()));
+  return shownRecords(context, { selects });
 }
 
 /** Returns the refusal of an undo of checkpoints of the author `wanted`, or the caller, who has left none. */
 async function refusalOfOthers(
   wanted: string | undefined,
-  paths: readonly string[] | undefined,
+  paths: RequestedPaths | undefined,
   context: CoderContext,
 ): Promise<Error> {
   const count = wanted === undefined ? 1 : Number.POSITIVE_INFINITY;
@@ -82,7 +85,7 @@ async function refusalOfOthers(
 }
 
 const nothingToUndo = async (
-  paths: readonly string[] | undefined,
+  paths: RequestedPaths | undefined,
   { jail, feed }: CoderContext,
 ): Promise<Error> =>
   refuseCoder.undoNothing(
@@ -91,7 +94,7 @@ const nothingToUndo = async (
   );
 
 async function refusalWithoutSession(
-  paths: readonly string[] | undefined,
+  paths: RequestedPaths | undefined,
   context: CoderContext,
 ): Promise<Error> {
   const [newest] = await firstOf(newestAt(paths, context), 1);
@@ -110,22 +113,32 @@ function authorFilter(wanted: string | undefined, context: CoderContext): (autho
 }
 
 async function recordOf(seq: number, context: CoderContext): Promise<JournalRecord> {
-  const record = await readRecord(requireJournal(context), seq, pauseOf(context));
-  const isOurs =
-    context.jail.scope === undefined || record?.steps.some((step) => isShown(step, context.jail));
+  const { jail } = context;
+  const pause = pauseOf(context);
+  const record = await readRecord(requireJournal(context), seq, pause);
   // A call that changed nothing may have left a record without steps, which no list has.
-  if (record === undefined || record.steps.length === 0 || !isOurs)
+  if (record === undefined || record.steps.length === 0) throw refuseCoder.undoNothing(`checkpoint ${seq}`);
+  if (jail.scope !== undefined && !(await someInPauses(record.steps, (step) => isShown(step, jail), pause)))
     throw refuseCoder.undoNothing(`checkpoint ${seq}`);
   return record;
+}
+
+interface Shown {
+  readonly isWanted?: (record: JournalRecord) => boolean;
+  /** Returns whether a step that the call may know of makes its record a wanted one. */
+  readonly selects?: (step: StepNames) => boolean;
 }
 
 /** Yields the records that the call may know of, newest first. */
 async function* shownRecords(
   context: CoderContext,
-  isWanted: (record: JournalRecord) => boolean,
+  { isWanted = everyStep, selects = everyStep }: Shown,
 ): AsyncGenerator<JournalRecord, void, void> {
-  for await (const record of readRecords(requireJournal(context), { pause: pauseOf(context) }))
-    if (record.steps.some((step) => isShown(step, context.jail)) && isWanted(record)) yield record;
+  const { jail } = context;
+  const pause = pauseOf(context);
+  const isMet = (step: StepNames) => selects(step) && isShown(step, jail);
+  for await (const record of readRecords(requireJournal(context), { pause }))
+    if (isWanted(record) && (await someInPauses(record.steps, isMet, pause))) yield record;
 }
 
 async function firstOf(records: AsyncIterable<JournalRecord>, count: number): Promise<JournalRecord[]> {
@@ -139,30 +152,23 @@ async function firstOf(records: AsyncIterable<JournalRecord>, count: number): Pr
 
 /** Chooses for each path its newest checkpoint, and only the steps of that at or below the path. */
 async function newestOfEach(
-  paths: readonly string[],
+  paths: RequestedPaths,
   candidates: AsyncIterable<JournalRecord>,
   context: CoderContext,
 ): Promise<Chosen> {
-  const { jail } = context;
-  const pause = pauseOf(context);
-  const waiting = new Map(paths.map((path) => [path, selectPaths([path], context)]));
+  const visiting = { jail: context.jail, pause: pauseOf(context) };
+  const waiting = new Set(paths.values());
   const records: JournalRecord[] = [];
-  const selecting = new Map<number, ((path: string) => boolean)[]>();
+  const selecting = new Map<number, (step: StepNames) => boolean>();
   for await (const record of waiting.size === 0 ? [] : candidates) {
-    const steps = await stepsOf(record, (step) => isShown(step, jail), pause);
-    const met = [...waiting].filter(([, below]) => steps.some((step) => endsOf(step).some(below)));
-    if (met.length > 0) records.push(record);
-    selecting.set(
-      record.seq,
-      met.map(([, below]) => below),
-    );
-    for (const [path] of met) waiting.delete(path);
+    const met = await pathsChangedBy(record, waiting, visiting);
+    if (met.size === 0) continue;
+    records.push(record);
+    selecting.set(record.seq, selectPaths(met));
+    for (const path of met) waiting.delete(path);
     if (waiting.size === 0) break;
   }
-  return {
-    records,
-    selects: (step) => (selecting.get(step.seq) ?? []).some((below) => endsOf(step).some(below)),
-  };
+  return { records, selects: (step) => selecting.get(step.seq)?.(step) ?? false };
 }
 
 /**
@@ -183,10 +189,7 @@ export async function requireFreeLabel(
 ): Promise<void> {
   const { label } = context;
   if (label === undefined || seq !== undefined || transaction !== undefined) return;
-  const [named] = await firstOf(
-    shownRecords(context, (record) => record.label === label),
-    1,
-  );
+  const [named] = await firstOf(shownRecords(context, { isWanted: (record) => record.label === label }), 1);
   if (named !== undefined) throw refuseCoder.undoByLabel(label, named.seq);
 }
 
