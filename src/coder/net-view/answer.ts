@@ -205,24 +205,31 @@ function authorsOf(
 /** A change as an answer lists it, with the number of files in a folder whose entries are left out. */
 type Listed = NetDifference & { readonly files?: number };
 
+/** A change, and the files in its folder that are left out. */
+interface Folded {
+  readonly change: NetDifference;
+  files: number;
+}
+
 /** Leaves out the entries of a folder that was created or deleted as a whole, and counts its files. */
 function* foldFolders(
   changes: readonly NetDifference[],
   incomplete: NetChanges["incomplete"],
 ): Steps<Listed[]> {
-  const folders = new Map<string, { change: NetDifference; files: number }>();
-  const folded: { change: NetDifference; files: number | undefined }[] = [];
+  const folders = { created: new Map<string, Folded>(), deleted: new Map<string, Folded>() };
+  const folded: Folded[] = [];
   for (const change of changes) {
     yield;
     const { kind, path, before, after } = change;
-    const above = kind === "created" || kind === "deleted" ? folderAbove(path, kind, folders) : undefined;
+    const whole = kind === "created" || kind === "deleted" ? folders[kind] : undefined;
+    const above = whole && folderAbove(path, whole);
     const isFolder = (kind === "created" ? after : before).state.kind === "dir";
     if (above !== undefined) {
       above.files += isFolder ? 0 : 1;
       continue;
     }
     const entry = { change, files: 0 };
-    if (isFolder && (kind === "created" || kind === "deleted")) folders.set(`${kind} ${path}`, entry);
+    if (isFolder) whole?.set(path, entry);
     folded.push(entry);
   }
   return folded.map(({ change, files }) =>
@@ -230,9 +237,10 @@ function* foldFolders(
   );
 }
 
-function folderAbove<T>(path: string, kind: string, folders: ReadonlyMap<string, T>): T | undefined {
+function folderAbove<T>(path: string, folders: ReadonlyMap<string, T>): T | undefined {
+  if (folders.size === 0) return undefined;
   for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
-    const folder = folders.get(`${kind} ${path.slice(0, slash)}`);
+    const folder = folders.get(path.slice(0, slash));
     if (folder !== undefined) return folder;
   }
   return undefined;

@@ -54,7 +54,7 @@ export async function rewindHistory(
     if (isGap || (isFolder && kind === "modified")) continue;
     const seq = cause.by === "call" ? cause.checkpoint : undefined;
     if (seq !== undefined) await goBackTo(seq);
-    else if (!isRecorded(event)) tree.takeBack(event, (path) => feed.knownBefore(path, event.seq));
+    else if (!isRecorded(event)) await tree.takeBack(event, (path) => feed.knownBefore(path, event.seq));
   }
   await goBackTo(0);
 }

@@ -48,7 +48,7 @@ export async function findNetChanges(
       records.set(record.seq, record);
     }
   const disk = diskView(context);
-  const tree = new RewoundTree(disk);
+  const tree = new RewoundTree(disk, pause);
   await rewindHistory(tree, { events, records }, context);
   const found = new Net(tree, disk);
   for (const [path, entry] of tree.entries) {
@@ -56,8 +56,10 @@ export async function findNetChanges(
     await pause();
   }
   for (const { path, now, credit } of found.mergedFolders)
-    for (const file of await filesBelow(now, context))
+    for (const file of await filesBelow(now, context)) {
       found.addInside(`${path}${file.slice(now.length)}`, { now: file, credit });
+      await pause();
+    }
   for (const [path, credit] of tree.created) {
     found.addCreated(path, credit);
     await pause();

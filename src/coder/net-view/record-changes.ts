@@ -43,7 +43,7 @@ export class BackInTime {
   #room: number;
 
   constructor(context: CoderContext, { maxBytes, withImages, encoding }: BackInTimeOptions) {
-    this.#tree = new RewoundTree(diskView(context));
+    this.#tree = new RewoundTree(diskView(context), pauseOf(context));
     this.#context = context;
     this.#withImages = withImages;
     this.#encoding = encoding;

@@ -46,7 +46,12 @@ export async function rewind(
   const lost = new Set(undone.flatMap(({ skipped }) => skipped.map(({ path }) => path)));
   // If a move could not be undone, its entry is still at one end, and the earlier entry of the other end is
   // missing.
-  for (const { path, from } of steps)
+  for (const { path, from } of steps) {
     if (from !== undefined && (lost.has(path) || lost.has(from))) lost.add(path).add(from);
-  for (const path of lost) tree.lose(path);
+    await pause();
+  }
+  for (const path of lost) {
+    tree.lose(path);
+    await pause();
+  }
 }

@@ -48,6 +48,7 @@ type KeptEntry =
 
 export class RewoundTree implements RestoredTree {
   readonly #disk: CurrentTree;
+  readonly #pause: () => Promise<void>;
   readonly #entries = new Map<string, RewoundEntry>();
   /** By folder: the paths in it that have had an entry, or a path below them. */
   readonly #inside = new Map<string, Set<string>>();
@@ -57,8 +58,10 @@ export class RewoundTree implements RestoredTree {
   /** The record or the cause whose change is being taken back. */
   #by: number | Cause = 0;
 
-  constructor(disk: CurrentTree) {
+  /** `pause` lets other calls run. It is called after each entry of a folder. */
+  constructor(disk: CurrentTree, pause: () => Promise<void>) {
     this.#disk = disk;
+    this.#pause = pause;
   }
 
   /** The entries that differ from those of the same path on disk, by their earlier paths. */
@@ -104,19 +107,19 @@ export class RewoundTree implements RestoredTree {
    * Takes back a change that no record has. `knownBefore` returns the file that it modified, moved or
    * removed, if a call had seen that.
    */
-  takeBack(
+  async takeBack(
     { kind, path, from, isFolder, isOverOther = false, isEmptied = false, cause }: FeedChange,
     knownBefore: (path: string) => KnownFile | undefined,
-  ): void {
+  ): Promise<void> {
     this.#by = cause;
-    if (kind === "created") this.#removeMade(path);
-    else if (isEmptied) this.#restoreFolder(path);
-    else if (from === undefined) this.#restore(path, isFolder, knownBefore(path));
+    if (kind === "created") await this.#removeMade(path);
+    else if (isEmptied) await this.#restoreFolder(path);
+    else if (from === undefined) await this.#restore(path, isFolder, knownBefore(path));
     else {
-      this.#move(path, from);
+      await this.move(path, from);
       // The file may have been written to while it was moved.
-      if (!isFolder) this.#restore(from, isFolder, knownBefore(from));
-      if (isOverOther) this.#restore(path, isFolder, knownBefore(path));
+      if (!isFolder) await this.#restore(from, isFolder, knownBefore(from));
+      if (isOverOther) await this.#restore(path, isFolder, knownBefore(path));
     }
   }
 
@@ -198,11 +201,30 @@ export class RewoundTree implements RestoredTree {
   }
 
   async remove(path: string): Promise<void> {
-    this.#remove(path);
+    const entry = this.entryAt(path);
+    const credit = entry.credit.with(this.#by);
+    this.#noteCreated({ ...entry, credit });
+    await this.#clearBelow(path);
+    this.#set(path, { kind: "absent", now: undefined, credit });
   }
 
   async move(from: string, to: string): Promise<void> {
-    this.#move(from, to);
+    if (this.entryAt(to).kind !== "absent") await this.remove(to);
+    const entry = this.entryAt(from);
+    const isThere = entry.kind !== "absent" && entry.kind !== "unsure";
+    const below = await this.#below(from);
+    for (const [path] of below) {
+      this.#entries.delete(path);
+      await this.#pause();
+    }
+    const credit = entry.credit.with(this.#by);
+    if (isThere) this.#set(to, { ...entry, credit });
+    else this.#set(to, { kind: "unknown", isFolder: false, now: undefined, credit });
+    for (const [path, inside] of below) {
+      this.#set(`${to}${path.slice(from.length)}`, inside);
+      await this.#pause();
+    }
+    this.#set(from, { kind: "absent", now: undefined, credit: Credit.none.with(this.#by) });
   }
 
   async setMode(path: string, mode: number): Promise<void> {
@@ -213,57 +235,38 @@ export class RewoundTree implements RestoredTree {
     else if (entry.kind === "unknown") this.#set(path, { ...entry, credit });
   }
 
-  #remove(path: string): void {
-    const entry = this.entryAt(path);
-    const credit = entry.credit.with(this.#by);
-    this.#noteCreated({ ...entry, credit });
-    this.#clearBelow(path);
-    this.#set(path, { kind: "absent", now: undefined, credit });
-  }
-
   /**
    * Removes an entry that a program made, and keeps its path on disk: if a program removed a file there
    * before, the entry is that file, brought back.
    */
-  #removeMade(path: string): void {
+  async #removeMade(path: string): Promise<void> {
     const { now } = this.entryAt(path);
-    for (const [, inside] of this.#below(path))
+    for (const [, inside] of await this.#below(path)) {
       if (inside.kind !== "absent" && inside.now !== undefined) this.#brought.add(inside.now);
-    this.#remove(path);
+      await this.#pause();
+    }
+    await this.remove(path);
     if (this.#isOnDisk(now)) this.#set(path, { ...this.entryAt(path), now });
   }
 
-  #move(from: string, to: string): void {
-    if (this.entryAt(to).kind !== "absent") this.#remove(to);
-    const entry = this.entryAt(from);
-    const isThere = entry.kind !== "absent" && entry.kind !== "unsure";
-    const below = this.#below(from);
-    for (const [path] of below) this.#entries.delete(path);
-    const credit = entry.credit.with(this.#by);
-    if (isThere) this.#set(to, { ...entry, credit });
-    else this.#set(to, { kind: "unknown", isFolder: false, now: undefined, credit });
-    for (const [path, inside] of below) this.#set(`${to}${path.slice(from.length)}`, inside);
-    this.#set(from, { kind: "absent", now: undefined, credit: Credit.none.with(this.#by) });
-  }
-
   /** Restores an entry that a change without a record has modified or removed. */
-  #restore(path: string, isFolder: boolean, known: KnownFile | undefined): void {
+  async #restore(path: string, isFolder: boolean, known: KnownFile | undefined): Promise<void> {
     if (known !== undefined && this.#isAsNow(path, known)) this.#keep(path);
     else if (known !== undefined) this.#put(path, { kind: "file", ...known });
     else {
       // Keeps entries that later changes name: they were in the folder, and the feed may report them before
       // or after it.
-      this.#clearBelow(path, isFolder ? "absent" : undefined);
+      await this.#clearBelow(path, isFolder ? "absent" : undefined);
       this.#set(path, { kind: "unknown", isFolder, ...this.#changed(path) });
     }
   }
 
   /** Restores a removed folder, with the entries that later changes name. */
-  #restoreFolder(path: string): void {
+  async #restoreFolder(path: string): Promise<void> {
     const found = this.#disk.state(path);
     // Its earlier mode is not kept.
     const mode = found.kind === "dir" ? found.mode : defaultMode;
-    this.#clearBelow(path, "absent");
+    await this.#clearBelow(path, "absent");
     this.#set(path, { kind: "dir", mode, ...this.#changed(path) });
   }
 
@@ -301,15 +304,17 @@ export class RewoundTree implements RestoredTree {
     now !== undefined && this.#disk.state(now).kind !== "absent";
 
   /** Forgets the entries below a path, all or those of one kind. */
-  #clearBelow(folder: string, kind?: RewoundEntry["kind"]): void {
-    for (const [path, entry] of this.#below(folder)) {
-      if (kind !== undefined && entry.kind !== kind) continue;
-      this.#noteCreated(entry);
-      this.#entries.delete(path);
+  async #clearBelow(folder: string, kind?: RewoundEntry["kind"]): Promise<void> {
+    for (const [path, entry] of await this.#below(folder)) {
+      if (kind === undefined || entry.kind === kind) {
+        this.#noteCreated(entry);
+        this.#entries.delete(path);
+      }
+      await this.#pause();
     }
   }
 
-  #below(folder: string): (readonly [path: string, RewoundEntry])[] {
+  async #below(folder: string): Promise<(readonly [path: string, RewoundEntry])[]> {
     const found: (readonly [path: string, RewoundEntry])[] = [];
     const folders = [folder];
     for (let at = folders.pop(); at !== undefined; at = folders.pop())
@@ -317,6 +322,7 @@ export class RewoundTree implements RestoredTree {
         const entry = this.#entries.get(path);
         if (entry !== undefined) found.push([path, entry]);
         folders.push(path);
+        await this.#pause();
       }
     return found;
   }
