@@ -93,7 +93,8 @@ export async function patchTree(
   if (tree.kindAt(request.baseDir) !== "dir") throw refuse.notAFolder(request.baseDir);
   const exists = (name: string) => isFileAt(tree, pathBelow(request.baseDir, name));
   const isTaken = (name: string) => entryAt(tree, pathBelow(request.baseDir, name)) !== undefined;
-  const patch = resolveNames(request.patch, { strip: request.strip, exists, isTaken });
+  const naming = resolveNames(request.patch, { strip: request.strip, exists, isTaken });
+  const patch = await inSlices(naming, context.deadline);
   const expectedRevisions = revisionsByPath(request, patch);
   const entries: PatchedEntry[] = [];
   const patcher = new TreePatcher(tree, { ...request, patch, expectedRevisions }, context);

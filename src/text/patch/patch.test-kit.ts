@@ -45,7 +45,7 @@ export function patchedTree(before: TestTree, text: Buffer, options: PatchOption
   const parsed = runAtOnce(parsePatch(text, options.format ?? "auto"));
   const turned = options.reverse === true ? reversePatch(parsed) : parsed;
   const exists = (path: string) => before.has(path);
-  const patch = resolveNames(turned, { strip: options.strip, exists, isTaken: exists });
+  const patch = runAtOnce(resolveNames(turned, { strip: options.strip, exists, isTaken: exists }));
   const { held, removedFirst } = findDependencies(patch);
   const heldSources = new Map([...held].map((file) => [file, before.get(file.path)]));
   const tree: TestTree = new Map(before);

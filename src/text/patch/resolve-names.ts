@@ -3,6 +3,7 @@
  * whether blanks around a name belong to it in the format V4A, which has no quotes.
  */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { withoutParts } from "./file-names.ts";
 import { newPathOf } from "./order.ts";
 import type { FilePatch, Patch, PatchPath, SentNames } from "./patch.ts";
@@ -26,28 +27,46 @@ const maxParts = 32;
  * many parts are removed, the same number for all files, as makes both names of a file equal and gives
  * files that exist. Throws a refusal for a file with two names, and for names with fewer parts.
  */
-export function resolveNames(patch: Patch, { strip, exists, isTaken }: Resolving): Patch {
-  if (patch.format !== "unified")
-    return { ...patch, files: patch.files.map((file) => withBlanks(file, isTaken)) };
-  if (strip !== undefined) return { ...patch, files: patch.files.map((file) => renamed(patch, file, strip)) };
+export function* resolveNames(patch: Patch, { strip, exists, isTaken }: Resolving): Steps<Patch> {
+  const inSteps = function* (nameOf: (file: FilePatch) => FilePatch): Steps<Patch> {
+    const files: FilePatch[] = [];
+    for (const file of patch.files) {
+      files.push(nameOf(file));
+      yield;
+    }
+    return { ...patch, files };
+  };
+  if (patch.format !== "unified") return yield* inSteps((file) => withBlanks(file, isTaken));
+  if (strip !== undefined) return yield* inSteps((file) => renamed(patch, file, strip));
   const created = new Set<string>();
-  const isThere = (path: string) => created.has(path) || exists(path);
-  const doubtful: FilePatch[] = [];
+  const isFile = remembering(exists);
+  const isThere = (path: string) => created.has(path) || isFile(path);
+  const doubtful = new Set<FilePatch>();
   for (const file of patch.files) {
     const { names } = file;
-    if (names !== undefined && !isFileAt(file, names.prefixParts, isThere)) doubtful.push(file);
+    if (names !== undefined && !isFileAt(file, names.prefixParts, isThere)) doubtful.add(file);
     const target = newPathOf(file);
     if (target !== undefined) created.add(target);
+    yield;
   }
-  const parts = doubtful.length === 0 ? undefined : partsFor(doubtful, isThere);
-  const files = patch.files.map((file) => {
+  const parts = doubtful.size === 0 ? undefined : yield* partsFor(doubtful, isThere);
+  return yield* inSteps((file) => {
     const { names } = file;
     if (names === undefined) return file;
     // A new file without a prefix of git lies beside the others.
-    const follows = doubtful.includes(file) || (file.change === "add" && names.prefixParts === 0);
+    const follows = doubtful.has(file) || (file.change === "add" && names.prefixParts === 0);
     return renamed(patch, file, (follows ? parts : undefined) ?? names.prefixParts, isThere);
   });
-  return { ...patch, files };
+}
+
+/** Returns the function with its results kept, since each takes a walk from the base. */
+function remembering(exists: (path: string) => boolean): (path: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (path) => {
+    const isThere = known.get(path) ?? exists(path);
+    known.set(path, isThere);
+    return isThere;
+  };
 }
 
 /** Returns the file with the blanks around its paths that belong to them. */
@@ -58,9 +77,19 @@ function withBlanks(file: FilePatch, isTaken: (path: string) => boolean): FilePa
 }
 
 /** Returns the smallest number of parts that gives all files. */
-function partsFor(files: readonly FilePatch[], isThere: (path: string) => boolean): number | undefined {
-  for (let parts = 0; parts <= maxParts; parts++)
-    if (files.every((file) => mayBePrefix(file, parts) && isFileAt(file, parts, isThere))) return parts;
+function* partsFor(
+  files: ReadonlySet<FilePatch>,
+  isThere: (path: string) => boolean,
+): Steps<number | undefined> {
+  for (let parts = 0; parts <= maxParts; parts++) {
+    let fits = true;
+    for (const file of files) {
+      yield;
+      fits = mayBePrefix(file, parts) && isFileAt(file, parts, isThere);
+      if (!fits) break;
+    }
+    if (fits) return parts;
+  }
   return undefined;
 }
 
