@@ -1,7 +1,11 @@
 /** Tests what the error of a missing path says of the calls that deleted it. */
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { refuse } from "../../base/errors.ts";
+import type { Jail } from "../../filesystem/jail/folder.ts";
+import type { WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { SessionsFixture } from "../sessions.test-kit.ts";
+import { explainAbsence } from "./missing-path.ts";
 
 function open() {
   const fixture = new SessionsFixture();
@@ -80,4 +84,62 @@ test("the advice is an undo of that path alone, and only if it does not conflict
   expect(await fateOf("d/a.txt")).toBe(
     "It was deleted by #4, was there again after #5, and a change without a checkpoint has removed it since.",
   );
+});
+
+test("records with thousands of paths are left out, and what older ones say is not said then", async () => {
+  const { fixture, create, fateOf, call } = open();
+  await using _ = fixture;
+  const copy = (files: number) => {
+    mkdirSync(fixture.at(`of-${files}`));
+    for (let index = 0; index < files; index++) writeFileSync(fixture.at(`of-${files}/${index}`), "");
+    return call("coder::copy", { from: `of-${files}`, to: `to-${files}` });
+  };
+  await create("a.txt");
+  await call("coder::delete-file", { paths: ["a.txt"] });
+  await copy(1000);
+  expect(await fateOf("a.txt")).toBe('It was deleted by #2; coder::undo {"seq":2} brings it back.');
+  await copy(2000);
+  expect(await fateOf("a.txt")).toBeUndefined();
+  await create("b.txt");
+  await call("coder::delete-file", { paths: ["b.txt"] });
+  expect(await fateOf("b.txt")).toBe('It was deleted by #6; coder::undo {"seq":6} brings it back.');
+});
+
+test("one path costs a bounded number of lists and of names, however many look alike", async () => {
+  const { fixture } = open();
+  await using _ = fixture;
+  const levels = 9;
+  // Each folder has two spellings of one name.
+  const nest = (folder: string, level: number) => {
+    for (const name of level === 0 ? [] : ["a", "A"]) {
+      mkdirSync(`${folder}/${name}`);
+      nest(`${folder}/${name}`, level - 1);
+    }
+  };
+  nest(fixture.base, levels);
+  const { jail, defaultExcludes } = await fixture.runtime;
+  const counted = { lists: 0, names: 0 };
+  const seen: Jail = {
+    ...jail,
+    denies(names) {
+      counted.names++;
+      return jail.denies(names);
+    },
+    fromBase: () => ({
+      ...jail.fromBase(),
+      admitFolder(path) {
+        counted.lists++;
+        return jail.admitFolder(path);
+      },
+    }),
+  };
+  const folders = Array.from({ length: 5000 }, (_, index) => ({ keys: ["x.js"], entries: [index] }));
+  const keys = folders.map((_, index) => `${index}/`).sort();
+  const tree = { base: { keys, entries: folders } } as unknown as WatchedTree;
+  explainAbsence(refuse.absent(`${"a/".repeat(levels)}x.js`, "missing"), {
+    ...{ jail: seen, journal: undefined, defaultExcludes },
+    listedTrees: () => [{ name: "", tree }],
+  });
+  expect(counted.lists).toBeWithin(levels, 600);
+  expect(counted.names).toBeWithin(6, 2000);
 });

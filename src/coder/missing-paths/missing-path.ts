@@ -180,9 +180,10 @@ function similarName(path: string, jail: Jail): string | undefined {
   const names = namesOf(path);
   const depth = names.findIndex((_, index) => !isThere(names.slice(0, index + 1).join("/"), jail));
   const folder = names.slice(0, depth).join("/");
+  const isNear = (other: string) => nearestFileName(names[depth]!, [other]) !== undefined;
   const near = nearestFileName(
     names[depth]!,
-    namesIn(folder, jail.fromBase(), () => true),
+    namesIn(folder, jail.fromBase(), { isWanted: isNear, room: { entries: maxEntries } }),
   );
   return near && [...names.slice(0, depth), near, ...names.slice(depth + 1)].join("/");
 }
@@ -265,13 +266,29 @@ interface Fate {
   readonly path?: string;
 }
 
+/** Maximum steps of all records in which the fate of a path is looked up. */
+const maxSteps = 2000;
+
+/**
+ * Returns the newest records until one has too many steps, since what older ones say may not hold after it.
+ */
+function followedRecords(journal: Journal): readonly JournalRecord[] {
+  const records = recentRecords(journal);
+  let steps = 0;
+  const end = records.findIndex((record) => {
+    steps += record.steps.length;
+    return steps > maxSteps;
+  });
+  return end === -1 ? records : records.slice(0, end);
+}
+
 /** Returns the changes of calls to a path, from the journal. */
 function fateOf(path: string, { jail, journal }: Knowledge): Fate {
   if (journal === undefined) return {};
   const isBelow = (folder: string) => path === folder || path.startsWith(`${folder}/`);
   let at = path;
   let movedBy: number | undefined;
-  const records = recentRecords(journal);
+  const records = followedRecords(journal);
   const first = records.findIndex(
     (record) =>
       removedBy(record).has(path) ||
@@ -282,12 +299,12 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
     const { seq } = record;
     for (const gone of takenAway(record)) {
       const { path: changed, from, change, unavailable } = gone;
-      if (!isShown(gone, jail)) continue;
       const covers = (folder: string) => at === folder || at.startsWith(`${folder}/`);
-      if (change === "moved" && from !== undefined && covers(from)) {
+      if (!covers(from ?? changed) || !isShown(gone, jail)) continue;
+      if (change === "moved" && from !== undefined) {
         at = changed + at.slice(from.length);
         movedBy = seq;
-      } else if (change === "deleted" && covers(changed) && removedBy(record).has(at) && !isThere(at, jail)) {
+      } else if (change === "deleted" && removedBy(record).has(at) && !isThere(at, jail)) {
         const since = sinceDeletion(at, records.slice(0, index), jail);
         const back = unavailable || since !== "" ? since : adviceToUndo(at, record, jail);
         const before = movedBy === undefined ? "" : `moved by #${movedBy}, and `;
@@ -322,8 +339,8 @@ function sinceDeletion(at: string, later: readonly JournalRecord[], jail: Jail):
 
 /** Returns the clause with the call that restores a path, and no other if possible, or "" if none does. */
 function adviceToUndo(at: string, record: JournalRecord, jail: Jail): string {
-  const deleted = takenAway(record).flatMap(({ path, change }) => (change === "deleted" ? path : []));
-  const outermost = [...ancestorsOf(at), at].find((one) => deleted.includes(one));
+  const deleted = removedBy(record);
+  const outermost = [...ancestorsOf(at), at].find((one) => deleted.has(one));
   if (outermost === undefined || isThere(outermost, jail)) return "";
   const folder = dirname(outermost);
   if (folder !== "." && kindAt(folder, jail) !== "dir") return "";
@@ -335,23 +352,25 @@ function adviceToUndo(at: string, record: JournalRecord, jail: Jail): string {
   return `; coder::undo ${call} brings it back`;
 }
 
-/** Maximum entries of a folder read to find a name. */
+/** Maximum entries of all folders that are read to find a name. */
 const maxEntries = 10_000;
 
 /** Returns the path whose names differ only in case or in Unicode form. */
 function otherSpelling(path: string, { jail }: Knowledge): string | undefined {
   const base = jail.fromBase();
+  const room = { entries: maxEntries };
   const below = (found: string, [name, ...rest]: readonly string[]): string | undefined => {
     if (name === undefined) return found;
+    const within = (one: string) => (rest.length === 0 || isFolder(one, base) ? below(one, rest) : undefined);
     const exact = pathIn(found, name);
-    const alike = isThere(exact, jail) ? [exact] : [];
+    // The innermost folders come first, since the room is for all.
+    const whole = isThere(exact, jail) ? within(exact) : undefined;
+    if (whole !== undefined) return whole;
     const folded = fold(name);
-    const isLike = (text: string) => text !== name && fold(text) === folded;
-    for (const other of namesIn(found, base, isLike).slice(0, maxCandidates))
-      alike.push(pathIn(found, other));
-    for (const one of alike) {
-      const whole = rest.length === 0 || isFolder(one, base) ? below(one, rest) : undefined;
-      if (whole !== undefined) return whole;
+    const isWanted = (text: string) => text !== name && fold(text) === folded;
+    for (const other of namesIn(found, base, { isWanted, room }).slice(0, maxCandidates)) {
+      const one = within(pathIn(found, other));
+      if (one !== undefined) return one;
     }
     return undefined;
   };
@@ -367,51 +386,77 @@ function isFolder(path: string, base: Jail): boolean {
   }
 }
 
+interface Reading {
+  readonly isWanted: (name: string) => boolean;
+  /** The number of entries that may still be read. */
+  readonly room: { entries: number };
+}
+
+/** Entries that take as long to read as opening a folder does. */
+const entriesOfOpening = 50;
+
 /** Returns the wanted names in a folder, or none if the call may not list it. */
-function namesIn(path: string, jail: Jail, isWanted: (name: string) => boolean): string[] {
-  if (jail.scope?.contains(path) === false) return [];
+function namesIn(path: string, jail: Jail, { isWanted, room }: Reading): string[] {
+  if (jail.scope?.contains(path) === false || room.entries <= 0) return [];
+  room.entries -= entriesOfOpening;
   using folder = jail.admitFolder(path || ".");
   const found: string[] = [];
-  let entries = 0;
-  const isOver = () => entries > maxEntries;
   const reading = folder.list((bytes, from, to) => {
-    entries++;
-    if (isOver()) return;
+    room.entries--;
+    if (room.entries < 0) return;
     const name = bytes.subarray(from, to);
     if (!isUtf8(name)) return;
     const text = name.toString();
     if (!isWanted(text)) return;
     if (!jail.isTemporary(text) && !jail.deniesIn(folder, text)) found.push(text);
   });
-  for (const _ of reading) if (isOver()) break;
+  for (const _ of reading) if (room.entries < 0) break;
   return found.sort();
 }
 
-/** Maximum folders searched in memory. */
+/** Maximum folders searched in memory, and paths found and then tested. */
 const maxFolders = 100_000;
+const maxFound = 10_000;
+const maxTested = 1000;
 
 /** Returns the paths of entries with the same name elsewhere, those with more common final names first. */
 function sameNames(path: string, { jail, defaultExcludes, listedTrees }: Knowledge): string[] {
   const names = namesOf(path);
   const key = Buffer.from(names.at(-1)!).toString("latin1");
-  const found: string[] = [];
+  const found: Namesake[] = [];
   for (const { name, tree } of listedTrees()) {
     for (const one of pathsNamed(tree.base, key)) {
       const bytes = Buffer.from(one, "latin1");
-      if (isUtf8(bytes)) found.push(name === "" ? bytes.toString() : `${name}/${bytes}`);
-      if (found.length > maxEntries) break;
+      const other = name === "" ? bytes.toString() : `${name}/${bytes}`;
+      if (isUtf8(bytes) && other !== path) found.push({ path: other, shared: sharedNames(other, names) });
+      if (found.length > maxFound) break;
     }
   }
-  const shared = (one: string) => {
-    const others = namesOf(one);
-    let count = 0;
-    while (count < others.length && others.at(-1 - count) === names.at(-1 - count)) count++;
-    return count;
-  };
-  return found
-    .filter((one) => one !== path && !jail.denies(namesOf(one)) && !excludesPath(defaultExcludes, one))
-    .sort((one, other) => shared(other) - shared(one) || one.length - other.length || (one < other ? -1 : 1))
-    .slice(0, 2 * maxCandidates);
+  const nearest = found.sort(compareNamesakes).slice(0, maxTested);
+  const shown: string[] = [];
+  for (const { path: one } of nearest) {
+    if (shown.length === 2 * maxCandidates) break;
+    if (!jail.denies(namesOf(one)) && !excludesPath(defaultExcludes, one)) shown.push(one);
+  }
+  return shown;
+}
+
+/** A path whose last name is the wanted one. */
+interface Namesake {
+  readonly path: string;
+  /** The number of names at its end that it has in common with the wanted path. */
+  readonly shared: number;
+}
+
+const compareNamesakes = (one: Namesake, other: Namesake): number =>
+  other.shared - one.shared || one.path.length - other.path.length || (one.path < other.path ? -1 : 1);
+
+/** Returns the number of names at its end that a path has in common with these. */
+function sharedNames(path: string, names: readonly string[]): number {
+  const others = namesOf(path);
+  let count = 0;
+  while (count < others.length && others.at(-1 - count) === names.at(-1 - count)) count++;
+  return count;
 }
 
 /** Yields the paths below `base` whose last name is `key`, one character per byte. */
@@ -419,10 +464,19 @@ function* pathsNamed(base: WatchedFolder, key: string): Generator<string, void, 
   const waiting: [folder: WatchedFolder, path: string][] = [[base, ""]];
   for (let folders = 0; waiting.length > 0 && folders < maxFolders; folders++) {
     const [{ keys, entries }, path] = waiting.pop()!;
-    for (const [index, one] of keys.entries()) {
-      const entry = entries[index]!;
-      if (typeof entry === "object") waiting.push([entry, `${path}${one}`]);
-      if (one === key || one === `${key}/`) yield `${path}${key}`;
-    }
+    if (holds(keys, key) || holds(keys, `${key}/`)) yield `${path}${key}`;
+    for (const [index, entry] of entries.entries())
+      if (typeof entry === "object") waiting.push([entry, `${path}${keys[index]}`]);
   }
+}
+
+/** Returns whether a sorted list has this key. */
+function holds(keys: readonly string[], key: string): boolean {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return keys[low] === key;
 }

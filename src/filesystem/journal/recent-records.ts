@@ -1,13 +1,15 @@
 import { closeSync, fstatSync } from "node:fs";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { type JournalRecord, type JournalSource, readSegment } from "./read-record.ts";
+import { readBytes, readHeader } from "./segment.ts";
 import { listSegments, openFrames, openIfThere } from "./segment-folder.ts";
 
-/**
- * Maximum records kept in memory for a journal, and steps read for them: they are read while other calls
- * wait.
- */
+/** Maximum records kept in memory for a journal. */
 const maxRecords = 200;
-const maxSteps = 2000;
+
+/** Maximum frames, and bytes of their JSON, that are read for them: they are read while other calls wait. */
+const maxFrames = 1000;
+const maxBytes = 1024 * 1024;
 
 interface Recent {
   /** The newest segment and the size of its frames, which grows with each recorded step. */
@@ -26,20 +28,49 @@ export function recentRecords(source: JournalSource): readonly JournalRecord[] {
   const recent = known.get(source);
   if (recent?.signature === signature) return recent.records;
   const records: JournalRecord[] = [];
-  let stepsLeft = maxSteps;
+  const room = { frames: maxFrames, bytes: maxBytes };
   for (const segment of listSegments(source.state).reverse()) {
-    const reading = readSegment(source, segment);
-    let next = reading.next();
-    for (; !next.done && stepsLeft > 0; stepsLeft--) next = reading.next();
-    reading.return([]);
-    if (!next.done) break;
-    records.push(...next.value.reverse());
+    if (!fits(source, segment, room)) break;
+    records.push(...runAtOnce(readSegment(source, segment)).reverse());
     if (records.length >= maxRecords) break;
   }
   records.splice(maxRecords);
   known.set(source, { signature, records });
   return records;
 }
+
+/** The frames, and the bytes of their JSON, that may still be read. */
+interface Room {
+  frames: number;
+  bytes: number;
+}
+
+/** Returns whether the frames of a segment fit in the room, which they take. Reads only their first lines. */
+function fits({ state }: JournalSource, segment: number, room: Room): boolean {
+  const descriptor = openIfThere(() => openFrames(state, segment));
+  if (descriptor === undefined) return true;
+  try {
+    const { size } = fstatSync(descriptor);
+    let at = readHeader(descriptor)?.end ?? size;
+    while (at < size && room.frames > 0 && room.bytes > 0) {
+      const [line, json, contents] =
+        frameLine.exec(readBytes(descriptor, at, maxLineLength).toString("latin1")) ?? [];
+      // The next frame is found by reading everything up to it.
+      const bytes = json === undefined ? size - at : Number(json);
+      room.frames--;
+      room.bytes -= bytes;
+      at += line === undefined ? bytes : line.length + bytes + Number(contents) + trailerLength;
+    }
+    return room.frames > 0 && room.bytes > 0;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Matches the first line of a frame, with the bytes of its JSON and of its contents. */
+const frameLine = /^\w{16} \w{16} (\d{1,15}) (\d{1,15}) \d{1,15}\n/;
+const maxLineLength = 2 * 17 + 3 * 17;
+const trailerLength = 17;
 
 function signatureOf({ state }: JournalSource): string {
   const newest = listSegments(state).at(-1);
