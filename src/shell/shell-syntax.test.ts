@@ -33,3 +33,14 @@ test("another program that did not find a glob is said to have got it", () => {
     'no shell runs here: sed got "*.ts" as it is',
   ]);
 });
+
+test("of very many globs and errors, only the first are compared", () => {
+  const globs = Array.from({ length: 20_000 }, (_, index) => `*${index}*`);
+  const errors = (from: number) =>
+    globs
+      .slice(from)
+      .map((word) => missing("grep", word))
+      .join("");
+  expect(noteSyntax(["grep", "x", ...globs], [], errors(0))[0]).toContain('got "*0*", "*1*", "*2*" as it is');
+  expect(noteSyntax(["grep", "x", ...globs], [], errors(10_000))).toEqual([]);
+});

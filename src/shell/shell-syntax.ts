@@ -53,10 +53,11 @@ export function noteSyntax(
   stderr = "",
 ): string[] {
   const name = program!.slice(program!.lastIndexOf("/") + 1);
-  const isGlob = takesPatterns.has(name) ? isMissingGlob(stderr) : (word: string) => glob.test(word);
+  const isGlob = takesPatterns.has(name) ? isMissingGlob(words, stderr) : (word: string) => glob.test(word);
   const isActedOn = (word: string) => operators.has(word) || expansion.test(word) || isGlob(word);
-  const found = [...new Set(words.filter(isActedOn))].slice(0, 3);
-  if (found.length === 0 || shells.includes(name)) return [];
+  if (shells.includes(name)) return [];
+  const found = firstOf(words, isActedOn);
+  if (found.length === 0) return [];
   const named = found.map((word) => JSON.stringify(word.slice(0, maxWordUnits))).join(", ");
   const shell = shells.find((one) => allowlist.length === 0 || allowlist.includes(one));
   const next = [
@@ -66,13 +67,33 @@ export function noteSyntax(
   return [[`${syntaxNote} runs here: ${name} got ${named} as it is`, ...next].join("; ")];
 }
 
+/** Returns the first words, at most three different ones, that pass the check. */
+function firstOf(words: readonly string[], isWanted: (word: string) => boolean): string[] {
+  const found = new Set<string>();
+  for (const word of words) {
+    if (isWanted(word)) found.add(word);
+    if (found.size === 3) break;
+  }
+  return [...found];
+}
+
 /** Maximum UTF-16 units that are shown of a word. */
 const maxWordUnits = 40;
 
-/** Returns a check for globs that a program took for the name of a file, and did not find. */
-function isMissingGlob(stderr: string): (word: string) => boolean {
-  const lines = stderr.split("\n").filter((line) => /no such file/i.test(line));
-  return (word) => /[*?[{]/.test(word) && lines.some((line) => line.includes(word));
+/** Maximum globs of a command that are searched for in its errors, and UTF-16 units of the errors. */
+const [maxGlobs, maxErrorUnits] = [100, 64 * 1024];
+
+/**
+ * Returns a check for globs that a program took for the name of a file, and did not find. It only finds those
+ * at the beginning of the command and of its errors: programs report missing files in order.
+ */
+function isMissingGlob(words: readonly string[], stderr: string): (word: string) => boolean {
+  const errors = stderr.slice(0, maxErrorUnits).split("\n");
+  const lines = errors.filter((line) => /no such file/i.test(line)).join("\n");
+  if (lines === "") return () => false;
+  const globs = words.filter((word) => /[*?[{]/.test(word)).slice(0, maxGlobs);
+  const found = new Set(globs.filter((word) => lines.includes(word)));
+  return (word) => found.has(word);
 }
 
 /** Returns the options that let a program search the files of a glob. */
