@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { runAtOnce } from "../base/scheduling/time-slice.ts";
-import { parseCommand, resolveTimeout } from "./command.ts";
-
-const parse = (payload: unknown) => runAtOnce(parseCommand(payload));
-
+import { argvOf, parseCommand, resolveTimeout } from "./command.ts";
 import { PlainRefusal } from "./programs/plain-refusal.ts";
+import { refuseShell } from "./shell-errors.ts";
+
+const parse = (payload: unknown) => runAtOnce(parseCommand(payload, refuseShell.notStarted));
 
 test("what is left out has its default", () => {
   expect(parse({ command: "ls" })).toEqual({
@@ -74,4 +74,25 @@ test("a program gets at most 20,000 arguments", () => {
   const args = (count: number) => ({ command: "ls", args: Array(count).fill("a") });
   expect(parse(args(20_000)).args).toHaveLength(20_000);
   expect(() => parse(args(20_001))).toThrow("'args' has 20001 entries, and may have 20000; send fewer.");
+});
+
+test("a line has at most as many words as a program and its arguments", () => {
+  const line = (words: number) => argvOf({ command: "a ".repeat(words), args: null });
+  expect(line(20_001)).toHaveLength(20_001);
+  expect(() => line(20_002)).toThrow("'command' is a line of more than 20001 words");
+});
+
+test("a line has at most 524,288 characters", () => {
+  expect(parse({ command: " ".repeat(524_288) }).command).toHaveLength(524_288);
+  expect(() => parse({ command: " ".repeat(524_289) })).toThrow(
+    "has 524289 characters, and may have 524288;",
+  );
+});
+
+test("all arguments together are as long as the operating system takes", () => {
+  const args = (last: number) => ["a".repeat(2_000_000), "a".repeat(last)];
+  expect(parse({ command: "ls", args: args(97_150) }).args).toHaveLength(2);
+  expect(() => parse({ command: "ls", args: args(97_151) })).toThrow(
+    "host exec: spawn: the arguments are longer than the operating system takes, which is at most 131071 bytes for one and 2097152 for all; send fewer",
+  );
 });

@@ -7,7 +7,8 @@ import { FsScope } from "../calls/contract/fs-scope.ts";
 import { optionFields } from "./command-options.ts";
 import type { ShellConfig } from "./config.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
-import { type Argv, parseArgv } from "./programs/words.ts";
+import { maxArgumentsBytes, type StartProblem } from "./programs/start-problems.ts";
+import { type Argv, maxArgs, parseArgv } from "./programs/words.ts";
 import { Target } from "./target.ts";
 
 /** The descriptions of the fields in the published reference, which differ between the two functions. */
@@ -40,16 +41,20 @@ const targetAndOptions = Type.Object({ target: Target(), ...optionFields });
 
 /**
  * Parses a payload as a command, in steps (shell §6.2). It is less strict about `timeout_ms` than the schema.
- * Its plain refusals have the phrases that clients match.
+ * Its plain refusals have the phrases that clients match; `refuseStart` refuses a program that cannot start.
  */
-export function* parseCommand(payload: unknown): Steps<ShellCommand> {
+export function* parseCommand(
+  payload: unknown,
+  refuseStart: (problem: StartProblem) => Error,
+): Steps<ShellCommand> {
   if (!isObject(payload)) throw refusePlainly.badPayload("", "is not an object");
   if (!Object.hasOwn(payload, "command")) throw refusePlainly.missingCommand();
   const { command, args = null, timeout_ms: timeout } = payload;
   if (typeof command !== "string") throw refusePlainly.commandNotAString(command);
+  if (command.length > maxCommandUnits) throw refusePlainly.longCommand(command.length, maxCommandUnits);
   return {
     command: requireText("command", command),
-    args: args === null ? null : yield* parseArgs(args),
+    args: args === null ? null : yield* parseArgs(args, refuseStart),
     timeout_ms: isMilliseconds(timeout) ? timeout : null,
     ...(yield* parsePlainly(targetAndOptions, payload)),
   };
@@ -71,18 +76,22 @@ export function* parsePlainly<Request extends TObject>(
   }
 }
 
-/** Maximum arguments of a program, which starts in one step: 30 ms for as many. */
-const maxArgs = 20_000;
+/** Maximum UTF-16 units of a command line, in any profile: quotes make it longer than its words. */
+const maxCommandUnits = 512 * 1024;
 
 /** Arguments that are checked in one step. */
 const argsPerStep = 1024;
 
-function* parseArgs(args: unknown): Steps<string[]> {
+function* parseArgs(args: unknown, refuseStart: (problem: StartProblem) => Error): Steps<string[]> {
   if (!Array.isArray(args)) throw refusePlainly.argsNotAnArray();
   if (args.length > maxArgs) throw refusePlainly.tooManyArgs(args.length, maxArgs);
   const texts: string[] = [];
+  let total = 0;
   for (const [index, arg] of args.entries()) {
     if (typeof arg !== "string") throw refusePlainly.argNotAString(index, arg);
+    // No text has fewer bytes than UTF-16 units.
+    total += arg.length + 1;
+    if (total > maxArgumentsBytes) throw refuseStart("too-long");
     texts.push(requireText(`args[${index}]`, arg));
     if (texts.length % argsPerStep === 0) yield;
   }

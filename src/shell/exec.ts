@@ -71,7 +71,7 @@ export const exec = defineShellFunction({
   isOpenWorld: true,
   busFields: ["output", "target"],
   request,
-  parse: parseCommand,
+  parse: (payload) => parseCommand(payload, refuseShell.notStarted),
   program: programOf,
   response,
   examples: [

@@ -108,7 +108,7 @@ type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;
 
 /** Throws a plain refusal, even for an id that is not a single line. */
 function* parseJob(payload: unknown): Steps<JobCommand> {
-  const command = yield* parseCommand(payload);
+  const command = yield* parseCommand(payload, refusePlainly.notStarted);
   const { job_id, ...others } = yield* parsePlainly(Type.Object(jobFields), payload);
   if (job_id === undefined || job_id === null) return { ...command, ...others };
   if (!/^\P{Cc}{1,100}$/u.test(job_id) || job_id.trim() === "" || !job_id.isWellFormed())

@@ -10,6 +10,8 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   argsNotAnArray: refusePlainly.argsNotAnArray(),
   argNotAString: refusePlainly.argNotAString(1, 5),
   tooManyArgs: refusePlainly.tooManyArgs(20_001, 20_000),
+  tooManyWords: refusePlainly.tooManyWords(20_001),
+  longCommand: refusePlainly.longCommand(600_000, 524_288),
   illFormed: refusePlainly.illFormed("command"),
   emptyCommand: refusePlainly.emptyCommand(),
   unclosedQuote: refusePlainly.unclosedQuote('"'),

@@ -67,6 +67,20 @@ export const refusePlainly = {
   tooManyArgs: (count: number, most: number): PlainRefusal =>
     new PlainRefusal("bad-input", `'args' has ${count} entries, and may have ${most}; send fewer.`),
 
+  /** Refuses a line in `command`. */
+  tooManyWords: (most: number): PlainRefusal =>
+    new PlainRefusal(
+      "bad-input",
+      `'command' is a line of more than ${most} words, and may have as many; send fewer, or put them in a file that the program reads.`,
+    ),
+
+  /** Refuses a line in `command`, or a name. */
+  longCommand: (length: number, most: number): PlainRefusal =>
+    new PlainRefusal(
+      "bad-input",
+      `'command' has ${length} characters, and may have ${most}; send a long text in stdin, or in a file that the program reads.`,
+    ),
+
   illFormed: (field: string): PlainRefusal =>
     new PlainRefusal(
       "bad-input",

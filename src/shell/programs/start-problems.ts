@@ -1,9 +1,16 @@
+/**
+ * Maximum bytes of all arguments, each with the NUL at its end. Linux takes a quarter of the limit of the
+ * stack (execve(2)), which is 8 MiB unless raised, and macOS less.
+ */
+export const maxArgumentsBytes = 2 * 1024 * 1024;
+
 /** The reasons why a program did not start, and the remedies, as parts of the functions' error sentences. */
 export const startProblems = {
   missing:
     "the program, the interpreter it names or the configured working folder is not there; send a program that is installed, or ask the user to add its folder to program_folders",
   "not-executable": "the file cannot be executed here; send a program of the operating system",
-  "too-long": "the arguments are longer than the operating system takes; send fewer or shorter ones",
+  "too-long":
+    "the arguments are longer than the operating system takes, which is at most 131071 bytes for one and 2097152 for all; send fewer or shorter ones, or the text in stdin or in a file",
   "null-character": "an argument holds a NUL character, which no program can be given; send it without",
   exhausted: "the host is out of descriptors, processes or memory; wait a while and send it again",
   "not-confined":

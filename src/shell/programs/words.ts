@@ -7,17 +7,23 @@ import { refusePlainly } from "./plain-refusal.ts";
 /** A program's name and its arguments. */
 export type Argv = readonly [string, ...string[]];
 
+/** Maximum arguments of a program, which starts in one step: 30 ms for as many. */
+export const maxArgs = 20_000;
+
 /**
  * Returns the argument vector of a call: `command` and `args` unchanged, or without `args` the words of the
- * line `command`. Throws a plain refusal for an unclosed quote, and for a line without words.
+ * line `command`. Throws a plain refusal for an unclosed quote, for no word, and for too many.
  */
 export function parseArgv(command: string, args: readonly string[] | null | undefined): Argv {
-  const [name, ...rest] = args ? [command, ...args] : parseWords(command);
-  if (name === undefined) throw refusePlainly.emptyCommand();
-  return [name, ...rest];
+  const argv = args ? [command, ...args] : parseWords(command);
+  if (argv.length === 0) throw refusePlainly.emptyCommand();
+  return argv as [string, ...string[]];
 }
 
-/** Returns the words of a command line. Throws a plain refusal for an unclosed quote. */
+/**
+ * Returns the words of a command line. Throws a plain refusal for an unclosed quote, and for more words than
+ * a program and its arguments may be.
+ */
 export function parseWords(line: string): string[] {
   const words: string[] = [];
   let at = 0;
@@ -28,6 +34,7 @@ export function parseWords(line: string): string[] {
       continue;
     }
     const word = parseWord(line, at);
+    if (words.length > maxArgs) throw refusePlainly.tooManyWords(maxArgs + 1);
     words.push(word.text);
     at = word.end;
   }
@@ -39,7 +46,7 @@ const isSeparator = (character: string | undefined) =>
 
 /** Returns the end of a separator, a joined line or a comment at `at`, or `at` without any. */
 function skipBetweenWords(line: string, at: number): number {
-  if (isSeparator(line[at])) return at + 1;
+  if (isSeparator(line[at])) return parseRun(separators, line, at).end;
   if (line.startsWith("\\\n", at)) return at + 2;
   if (line[at] !== "#") return at;
   const newline = line.indexOf("\n", at);
@@ -73,9 +80,10 @@ function parsePiece(line: string, at: number): Piece {
 }
 
 /**
- * Match characters without special meaning, outside quotes and in double quotes. Sticky: they match at
- * `lastIndex`.
+ * Match separators, and characters without special meaning outside quotes and in double quotes. Sticky: they
+ * match at `lastIndex`.
  */
+const separators = /[ \t\n]+/y;
 const unquoted = /[^ \t\n'"\\]+/y;
 const doubleQuoted = /[^"\\]+/y;
 
