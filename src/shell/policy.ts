@@ -6,8 +6,11 @@ import { defaultDenylist, type ShellConfig } from "./config.ts";
 import type { ShellProfile } from "./profiles.ts";
 import { type DenylistPattern, makePolicy, type Policy, type PolicyRules } from "./programs/policy.ts";
 
-/** Matches commands that remove everything that commands may write, which the sandbox permits. */
-const confinedDenylist = [String.raw`\brm\s+(-\S+\s+)*(/|/\*)(\s|$)`];
+/**
+ * Matches commands that remove everything that commands may write, which the sandbox permits. A `\b` in place
+ * of its first group takes five times as long on a long text beyond ASCII.
+ */
+const confinedDenylist = [String.raw`(^|\W)rm\s+(-\S+\s+)*(/|/\*)(\s|$)`];
 
 /**
  * Returns the patterns of refused command lines. The sandbox replaces the default ones if it hides files from

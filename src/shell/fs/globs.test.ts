@@ -42,3 +42,8 @@ test("globs made to be dear are cheap or refused", () => {
   expect(dear.matches("a".repeat(255))).toBe(false);
   expect(() => compileShellGlobs("include_glob", ["a".repeat(8193)])).toThrow("longer than 8192");
 });
+
+test("equal globs count once", () => {
+  const empty = compileShellGlobs("include_glob", Array(1_000_000).fill(""));
+  for (let index = 0; index < 1000; index++) expect(empty.matches(`a/${index}`)).toBe(false);
+});

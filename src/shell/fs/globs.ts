@@ -9,7 +9,10 @@ import { refuseFs } from "./fs-errors.ts";
 export function compileShellGlobs(field: string, patterns: readonly string[]): PathFilter {
   const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
   if (length > longest) throw refuseFs.longGlobs(field, longest);
-  const compiled = patterns.map((pattern) => pattern.split("/").map((part) => Buffer.from(part)));
+  // Any number of empty globs is short enough.
+  const compiled = [...new Set(patterns)].map((pattern) =>
+    pattern.split("/").map((part) => Buffer.from(part)),
+  );
   return {
     matches(path) {
       const names = path.split("/").map((name) => Buffer.from(name));

@@ -1,5 +1,5 @@
 import { refuse } from "../../base/errors.ts";
-import { type Pattern, type Regex, toSource } from "../../text/regex/regex-runtime.ts";
+import { escapePattern, type Pattern, type Regex, toSource } from "../../text/regex/regex-runtime.ts";
 import { type RegexEngine, type Replacement, refusalOfPattern } from "../../text/regex/rust-regex.ts";
 import {
   ForeignTemplateError,
@@ -9,9 +9,16 @@ import {
 } from "../../text/regex/template.ts";
 
 /** Compiles the pattern. Throws bad-pattern. */
-export function requirePattern(regex: RegexEngine, pattern: Pattern): Regex {
+export const requirePattern = (regex: RegexEngine, pattern: Pattern): Regex =>
+  refusingPattern(pattern, (source) => regex.runtime.compile(source));
+
+/** Returns a pattern that matches exactly this text. Throws bad-pattern if the text itself is too long. */
+export const literalPattern = (text: string): string =>
+  refusingPattern({ pattern: text, ignoreCase: false }, escapePattern);
+
+function refusingPattern<T>(pattern: Pattern, convert: (source: string) => T): T {
   try {
-    return regex.runtime.compile(toSource(pattern));
+    return convert(toSource(pattern));
   } catch (error) {
     throw refusalOfPattern(error, pattern.pattern);
   }

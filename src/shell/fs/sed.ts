@@ -15,7 +15,6 @@ import type { Encoding } from "../../text/encodings/codec.ts";
 import { openFileText } from "../../text/encodings/open-file-text.ts";
 import type { OpenedText } from "../../text/encodings/open-text.ts";
 import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
-import { escapePattern } from "../../text/regex/regex-runtime.ts";
 import type { LineReplacement } from "../../text/regex/rust-regex.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, foundPaths, requirePath, shortDeadline } from "./define.ts";
@@ -23,7 +22,7 @@ import { inShellWords, refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
 import { type Start, startOf } from "./grep.ts";
 import { HostEncoding, withoutEncoding } from "./host-encoding.ts";
-import { requireReplacement } from "./pattern.ts";
+import { literalPattern, requireReplacement } from "./pattern.ts";
 import { largestWhole } from "./services.ts";
 
 const Texts = () => Type.Array(Type.String(), { default: [] });
@@ -177,7 +176,7 @@ function replacementOf(
   const lines = first_only ? "first" : "every";
   if (regex) return { pattern, replacement, ignoreCase: ignore_case, lines, strict };
   if (pattern === "") throw refuseFs.emptyLiteral();
-  const literal = { pattern: escapePattern(pattern), replacement: replacement.replaceAll("$", "$$$$") };
+  const literal = { pattern: literalPattern(pattern), replacement: replacement.replaceAll("$", "$$$$") };
   return { ...literal, ignoreCase: ignore_case, lines };
 }
 
