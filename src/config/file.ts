@@ -94,20 +94,34 @@ export async function parseConfigText<Schema extends TObject>(
   return checkKeys(onlyMapping(await parseYaml(text, rules.source), rules.source), rules);
 }
 
+/** Maximum bytes of a configuration. Parsing takes a microsecond or two for each, in one step. */
+const maxConfigBytes = 1024 * 1024;
+
 /**
  * Reads a file without waiting for a writer. It reads only regular files, and files that a shell has opened,
- * which have a path in `/dev`. Throws the errno error, and a `ConfigError` for anything else.
+ * which have a path in `/dev`. Throws the errno error, and a `ConfigError` for anything else and for a file
+ * that is too large.
  */
 export function readConfigFile(path: string): Buffer {
-  if (path.startsWith("/dev/")) return readFileSync(path);
+  if (path.startsWith("/dev/")) {
+    const bytes = readFileSync(path);
+    requireSize(bytes.length);
+    return bytes;
+  }
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile() && !stats.isDirectory()) throw new ConfigError("is not a regular file");
+    if (stats.isFile()) requireSize(stats.size);
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
+}
+
+function requireSize(bytes: number): void {
+  if (bytes > maxConfigBytes)
+    throw new ConfigError(`has ${bytes} bytes, and a configuration may have ${maxConfigBytes}`);
 }
 
 /** Reads a text file. Throws a `ConfigError` with `advice` if `source` cannot be read. */

@@ -1,6 +1,6 @@
 /** Several roots, which callers see as the entries of one top folder. */
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { escapeGlob } from "./denylist-globs.ts";
@@ -163,14 +163,16 @@ function withoutInner(options: readonly RootOptions[]): PlacedRoot[] {
   const placed = options.map((root) => ({ root, ...placeOf(root.path) }));
   return placed.map(({ root, base, stats }) => {
     const inner: { name: string; path: string }[] = [];
+    const beginning = base?.endsWith("/") ? base : `${base}/`;
     for (const other of placed) {
       if (other.root === root || base === undefined || other.base === undefined) continue;
       if (isSame(stats, other.stats))
         throw new Error(
           `The roots ${JSON.stringify(root.name)} and ${JSON.stringify(other.root.name)} are one folder, ${JSON.stringify(base)}.`,
         );
-      const path = relative(base, other.base);
-      if (path !== ".." && !path.startsWith("../")) inner.push({ name: other.root.name, path });
+      // With hundreds of roots, `relative` takes half a microsecond for each pair.
+      if (other.base.startsWith(beginning))
+        inner.push({ name: other.root.name, path: other.base.slice(beginning.length) });
     }
     if (inner.length === 0) return root;
     const globs = inner.map(({ path }) => escapeGlob(path));
