@@ -78,6 +78,23 @@ test("an answer with an entry that failed is an error", async () => {
   });
 });
 
+test("many failed entries are written in parts, with the names that clients have", async () => {
+  const entryOf = (index: number, name: string) => ({
+    path: `${index}`,
+    success: index % 2 === 0,
+    error: `Send ${name}.`,
+  });
+  const answerFor = (name: string) => ({
+    results: Array.from({ length: 250 }, (_, index) => entryOf(index, name)),
+    error: `Send ${name}.`,
+    left_out: undefined,
+    total: 250,
+  });
+  const call = { definition: {} as FunctionDefinition, payload: {}, answer: answerFor("coder::tree") };
+  const result = await renderResult(call, { isStructured: false, shownBytes: 1_000_000 });
+  expect(textOf(result)).toBe(JSON.stringify(answerFor("coder_tree")));
+});
+
 test("an answer whose entries do not say whether they succeeded is no error", async () => {
   const call = { definition: repeating, payload: {}, answer: { text: "t", results: [{ op: "create" }] } };
   expect(await renderResult(call, { isStructured: false, shownBytes: 100 })).toEqual({

@@ -1,10 +1,11 @@
 /** Converts answers and errors of functions to results of tools. */
 import { setImmediate } from "node:timers/promises";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type AnsweredCall, renderAnswer } from "../../calls/contract/answer-text.ts";
 import { hasFailedEntry } from "../../calls/contract/failed-entry.ts";
 import type { Image } from "../../calls/contract/wording.ts";
+import { jsonPartsOf } from "../../text/sizes/json-parts.ts";
 import { measureJson } from "../../text/sizes/json-size.ts";
 import { wording } from "./tools.ts";
 
@@ -43,7 +44,8 @@ export async function renderResult(
 ): Promise<CallToolResult> {
   const { answer, definition } = call;
   const isFailure = hasFailedEntry(answer) || definition.isFailure?.(answer as never) === true;
-  const rendered = (await renderAnswer(call, wording)) ?? renderJson(answer);
+  const rendered =
+    (await renderAnswer(call, wording)) ?? (await runInSlices(renderJson(answer), createTimeSlice()));
   const cut = isStructured ? cutCopy : cutText;
   // The turns that render and send a long text each last long enough.
   if (rendered.length > longText) await setImmediate();
@@ -59,8 +61,38 @@ export async function renderResult(
 }
 
 /** Renders the answer as JSON, with the client's names of functions in the errors of entries. */
-const renderJson = (answer: unknown): string =>
-  JSON.stringify(answer, hasFailedEntry(answer) ? nameTools : undefined);
+function* renderJson(answer: unknown): Steps<string> {
+  const parts: string[] = [];
+  for (const part of hasFailedEntry(answer) ? namingParts(answer as object) : jsonPartsOf(answer)) {
+    parts.push(part);
+    yield;
+  }
+  return parts.join("");
+}
+
+/** Entries of a batch that are written in one step. */
+const entriesPerStep = 100;
+
+/** Returns the parts of the JSON of an answer whose `results` may have errors that name functions. */
+function* namingParts(answer: object): Generator<string> {
+  let before = "{";
+  for (const [name, value] of Object.entries(answer)) {
+    if (name === "results" && Array.isArray(value)) {
+      yield `${before}"results":[`;
+      for (let from = 0; from < value.length; from += entriesPerStep) {
+        const entries = JSON.stringify(value.slice(from, from + entriesPerStep), nameTools);
+        yield `${from === 0 ? "" : ","}${entries.slice(1, -1)}`;
+      }
+      yield "]";
+    } else {
+      const field = JSON.stringify({ [name]: value }, nameTools).slice(1, -1);
+      if (field === "") continue;
+      yield before + field;
+    }
+    before = ",";
+  }
+  yield "}";
+}
 
 const nameTools = (key: string, value: unknown): unknown =>
   key === "error" && typeof value === "string" ? wording.sentence(value) : value;
