@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Author, renderAuthor } from "../base/author.ts";
 import type { Log } from "../base/log/log.ts";
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import type { Approvals } from "../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import type { TreeChanges } from "../calls/contract/tree-changes.ts";
@@ -19,6 +20,7 @@ import {
   listen,
   makeToken,
 } from "../serve/http-walls/guarded-server.ts";
+import { jsonPartsOf } from "../text/sizes/json-parts.ts";
 import { calledByPage } from "./called-by-page.ts";
 import { EventStreams } from "./event-streams.ts";
 import { type PageFile, readPage } from "./page-files.ts";
@@ -167,7 +169,7 @@ async function answerApprovals(
   const { id, verdict } = (answer ?? {}) as { readonly id?: unknown; readonly verdict?: unknown };
   if (typeof id !== "string" || (verdict !== "yes" && verdict !== "no"))
     return sendRefusal(outgoing, 400, "An answer is JSON with an id and a verdict, yes or no.");
-  sendJson(outgoing, approvals()?.answer(id, verdict, renderAuthor(author)) ?? "gone");
+  await sendJson(outgoing, approvals()?.answer(id, verdict, renderAuthor(author)) ?? "gone");
 }
 
 function sendFile(name: string, { outgoing, refuse }: Exchanged, { files }: Routes): void {
@@ -199,7 +201,7 @@ async function call(
   const promptUser = async () => "yes" as const;
   const origin = { author, session: "review", cancelled: left.signal, promptUser };
   const outcome = await calls.add(invoke(definition, payload, origin));
-  sendJson(outgoing, "error" in outcome ? { error: outcome.error } : { answer: outcome.answer });
+  await sendJson(outgoing, "error" in outcome ? { error: outcome.error } : { answer: outcome.answer });
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
@@ -236,8 +238,18 @@ const safeHeaders = {
   "x-frame-options": "DENY",
 };
 
-function sendJson(outgoing: ServerResponse, value: unknown): void {
-  outgoing.writeHead(200, { ...safeHeaders, "content-type": "application/json" }).end(JSON.stringify(value));
+/** Sends a value in parts, each encoded by itself, with other calls in between. */
+async function sendJson(outgoing: ServerResponse, value: unknown): Promise<void> {
+  const slice = createTimeSlice();
+  outgoing.writeHead(200, { ...safeHeaders, "content-type": "application/json" });
+  let last = "";
+  for (const part of jsonPartsOf(value)) {
+    if (last !== "") outgoing.write(last);
+    last = part;
+    if (slice.isDue) await slice.yieldIfDue();
+    if (outgoing.destroyed) return;
+  }
+  outgoing.end(last);
 }
 
 function sendRefusal(outgoing: ServerResponse, status: number, sentence: string): void {

@@ -8,12 +8,15 @@ import { makeMcpFolder } from "../mcp/client.ts";
 import { startHttp } from "../mcp/http-fixture.ts";
 import { openReview, type ReviewFixture, request } from "./fixture.ts";
 
+/** A text whose answer is sent in parts. */
+const large = "é line\n".repeat(10_000);
+
 let review: ReviewFixture;
 let cookie: string;
 let folder: URL;
 
 beforeAll(async () => {
-  review = await openReview({ tree: { a: "a\n", ".env": "SECRET=1\n" } });
+  review = await openReview({ tree: { a: "a\n", large, ".env": "SECRET=1\n" } });
   const entered = await request(review.url);
   cookie = String(entered.headers["set-cookie"]).split(";", 1)[0]!;
   folder = new URL(String(entered.headers.location), review.url);
@@ -130,6 +133,8 @@ describe("refuses", () => {
 test("answers what the functions answer, within their rules", async () => {
   const { text } = await call("coder::read-file", { path: "a" });
   expect(JSON.parse(text).answer).toMatchObject({ content: "a\n" });
+  const parts = await call("coder::read-file", { path: "large" });
+  expect(JSON.parse(parts.text).answer).toMatchObject({ content: large });
   const denied = await call("coder::read-file", { path: ".env" });
   expect(denied.status).toBe(200);
   expect(JSON.parse(JSON.parse(denied.text).error).code).toBe("C211");
