@@ -74,7 +74,10 @@ export function patternsInRoot({ hostPath }: PatternRoot, { globs, denied, roots
         ...patterns.map((pattern) => (pattern.startsWith("/") ? at + pattern : `${at}/${pattern}`)),
       ]);
     });
-  return [...ofRoots, ...pathPatterns(denied, hostPath)];
+  // Beside hundreds of roots there may be thousands of denied paths, nearly all in others.
+  const beginning = hostPath.endsWith("/") ? hostPath : `${hostPath}/`;
+  const below = denied.filter((path) => path.startsWith(beginning));
+  return [...ofRoots, ...pathPatterns(below, hostPath)];
 }
 
 interface RootPatterns {

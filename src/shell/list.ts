@@ -31,10 +31,13 @@ export const list = defineShellFunction({
     const { jobs, caller, profile } = context;
     return profile.followed_jobs ? jobs.listInDetail(caller) : jobs.list(caller);
   },
-  render: ({ jobs }) =>
-    jobs
-      .map((job) =>
-        [job.id, renderEnding(job), ...(job.argv === undefined ? [] : [renderCommand(job.argv)])].join("  "),
-      )
-      .join("\n") || "[no jobs]",
+  *render({ jobs }) {
+    const lines: string[] = [];
+    for (const job of jobs) {
+      const command = job.argv === undefined ? [] : [renderCommand(job.argv)];
+      lines.push([job.id, renderEnding(job), ...command].join("  "));
+      yield;
+    }
+    return lines.join("\n") || "[no jobs]";
+  },
 });

@@ -114,6 +114,15 @@ describe("a file that is received", () => {
     expect(await outcome).toEqual(refusal("io", "reported an error"));
   });
 
+  test("takes a message of more than 4,096 characters for another one", async () => {
+    const channel = new Channel();
+    const outcome = outcomeOf(channel);
+    await Promise.resolve();
+    channel.say(JSON.stringify({ error: "x".repeat(4096) }));
+    channel.stream.end("whole");
+    expect(await outcome).toBe("whole");
+  });
+
   test("is not disturbed by other messages", async () => {
     const channel = new Channel();
     const outcome = outcomeOf(channel);

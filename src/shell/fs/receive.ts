@@ -22,7 +22,7 @@ export interface Receiving {
  * Yields the bytes of a channel. It ends normally only if the channel ends after the announced number of
  * bytes: a sender that dies looks like one that is done. The channel may also announce the number, by the
  * text message `{"size": n}`; the message `{"error": …}` reports a failure of the sender. It ignores other
- * messages.
+ * messages, and longer ones than such a message.
  */
 export async function* receive(source: ChannelSource, receiving: Receiving): AsyncGenerator<Uint8Array> {
   const { path, maxBytes, idleMilliseconds, deadline, signal } = receiving;
@@ -32,6 +32,7 @@ export async function* receive(source: ChannelSource, receiving: Receiving): Asy
   let { announced } = receiving;
   let received = 0;
   source.onMessage((text) => {
+    if (text.length > maxNoteUnits) return;
     const note = parseNote(text);
     if (note.isError) stream.destroy(refuseFs.sender(path));
     announced = note.size ?? announced;
@@ -59,6 +60,9 @@ export async function* receive(source: ChannelSource, receiving: Receiving): Asy
     stream.destroy();
   }
 }
+
+/** Maximum UTF-16 units of a message that is parsed. */
+const maxNoteUnits = 4096;
 
 function parseNote(text: string): { size?: number; isError: boolean } {
   try {
