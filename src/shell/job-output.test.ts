@@ -140,7 +140,13 @@ describe("a search in an output", () => {
     // The engine must keep a state for each "a" in the last 3000 characters.
     const line = Array.from({ length: 65_000 }, (_, index) => ((index * index) % 7919 < 3960 ? "a" : "b"));
     const slow = grep(logOf(`${line.join("")}\n`), "a[ab]{3000}[^ab]");
-    await expect(slow).rejects.toThrow("takes more than 200 ms for a line of this output");
+    await expect(slow).rejects.toThrow("takes more than 30 ms for a line of this output");
+  });
+
+  test("a pattern that takes long to compile is refused, and one of its kind in ASCII is not", () => {
+    for (const pattern of ["\\w{300}", "\\w{800}", `(?i)${"é".repeat(30_000)}`])
+      expect(() => compile(pattern)).toThrow("takes too long to compile");
+    expect(() => compile("(?-u:\\w{300})")).not.toThrow();
   });
 
   test("a simple pattern is not refused if other programs have the processor", async () => {

@@ -5,7 +5,7 @@ import type { Deadline } from "../base/scheduling/deadline.ts";
 import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../base/schema/fragments.ts";
 import { toSource } from "../text/regex/regex-runtime.ts";
-import { type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
+import { quickInterruptions, type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
 import type { LiveOutput } from "./programs/output.ts";
 import type { OutputLog } from "./programs/output-log.ts";
 import { refuseShell } from "./shell-errors.ts";
@@ -120,19 +120,21 @@ export interface LinePattern extends Disposable {
 }
 
 /** Maximum milliseconds for one line of at most 128 KiB, which block a thread of the worker. */
-const lineMilliseconds = 200;
+const lineMilliseconds = 30;
 /**
  * Minimum interruptions of the engine, each after some thousand steps, for a line that counts as slow. After
  * fewer, other programs had the processor.
  */
-const minInterruptions = 1000;
+const minInterruptions = 300;
 
-/** Compiles a pattern in Rust's dialect. Throws a refusal for an invalid one. */
+/** Compiles a pattern in Rust's dialect. Throws a refusal for an invalid one, and for one that takes long. */
 export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
-  let until = Number.POSITIVE_INFINITY;
+  let until: number | undefined;
   let interruptions = 0;
   const runtime = regex.openRuntime(() => {
-    if (++interruptions >= minInterruptions && performance.now() > until)
+    interruptions++;
+    if (until === undefined && interruptions > quickInterruptions) throw refuseShell.largePattern(pattern);
+    if (until !== undefined && interruptions >= minInterruptions && performance.now() > until)
       throw refuseShell.slowPattern(pattern, lineMilliseconds);
   });
   try {

@@ -82,6 +82,12 @@ export const refuseShell = {
       `The pattern ${JSON.stringify(pattern.slice(0, 200))} takes more than ${milliseconds} ms for a line of this output. Send a simpler one, without large counts of repetitions.`,
     ),
 
+  largePattern: (pattern: string): Refusal =>
+    new Refusal(
+      "bad-pattern",
+      `The pattern ${JSON.stringify(pattern.slice(0, 200))} takes too long to compile. Send a shorter one, with smaller counts of repetitions or with (?-u:\\w) in place of \\w, which has all letters of Unicode.`,
+    ),
+
   badEngineResponse: (functionId: string, problem: string): Refusal =>
     new Refusal(
       "io",

@@ -58,13 +58,13 @@ export const grep = defineFsFunction({
     const encoding = requestedEncoding(request.encoding);
     const { path, pattern, ignore_case: ignoreCase, max_matches, max_line_bytes } = request;
     const start = startOf(jail, path);
-    requirePattern(context.regex, { pattern, ignoreCase });
+    using deadline = shortDeadline(context);
+    await requirePattern(context.regex, { pattern, ignoreCase }, deadline);
     if (start.isFolder && !request.recursive) throw refuseFs.notRecursive(path);
     if (start.size > largestWhole) {
       const limit = { key: "what can be searched", bytes: largestWhole };
       throw refuse.tooLarge(path, limit, "search a smaller file");
     }
-    using deadline = shortDeadline(context);
     const most = max_matches === 0 ? Number.MAX_SAFE_INTEGER - 1 : max_matches;
     const globs = { include: request.include_glob, exclude: request.exclude_glob };
     const { answer } = await searcher.search(

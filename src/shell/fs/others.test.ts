@@ -56,6 +56,7 @@ function regexAfter(act: () => void): RegexEngine {
   return {
     module: regex.module,
     runtime: regex.runtime,
+    compileQuickly: (source) => regex.compileQuickly(source),
     openRuntime: (watch) => regex.openRuntime(watch),
     replaceAll: (...given) => regex.replaceAll(...given),
     replaceTraced: (...given) => regex.replaceTraced(...given),

@@ -1,5 +1,6 @@
 import { refuse } from "../../base/errors.ts";
-import { escapePattern, type Pattern, type Regex, toSource } from "../../text/regex/regex-runtime.ts";
+import type { Deadline } from "../../base/scheduling/deadline.ts";
+import { escapePattern, type Pattern, toSource } from "../../text/regex/regex-runtime.ts";
 import { type RegexEngine, type Replacement, refusalOfPattern } from "../../text/regex/rust-regex.ts";
 import {
   ForeignTemplateError,
@@ -8,9 +9,9 @@ import {
   TemplateError,
 } from "../../text/regex/template.ts";
 
-/** Compiles the pattern. Throws bad-pattern. */
-export const requirePattern = (regex: RegexEngine, pattern: Pattern): Regex =>
-  refusingPattern(pattern, (source) => regex.runtime.compile(source));
+/** Throws bad-pattern unless the pattern compiles. */
+export const requirePattern = (regex: RegexEngine, pattern: Pattern, deadline: Deadline): Promise<void> =>
+  requireReplacement(regex, { ...pattern, replacement: "" }, deadline);
 
 /** Returns a pattern that matches exactly this text. Throws bad-pattern if the text itself is too long. */
 export const literalPattern = (text: string): string =>
@@ -28,11 +29,18 @@ function refusingPattern<T>(pattern: Pattern, convert: (source: string) => T): T
  * Throws bad-pattern unless the pattern compiles and, if the replacement is strict, has the groups that the
  * replacement names.
  */
-export function requireReplacement(
+export async function requireReplacement(
   regex: RegexEngine,
-  { replacement, strict, refusesForeign, ...pattern }: Replacement,
-): void {
-  const compiled = requirePattern(regex, pattern);
+  template: Replacement,
+  deadline: Deadline,
+): Promise<void> {
+  const { replacement, strict, refusesForeign, ...pattern } = template;
+  const compiled = refusingPattern(pattern, (source) => regex.compileQuickly(source));
+  if (compiled === undefined) {
+    // A thread compiles it, and compares the groups.
+    await regex.replaceAll(Buffer.alloc(0), template, { path: "", maxBytes: 0, deadline });
+    return;
+  }
   try {
     if (strict) requireDefinedGroups(replacement, compiled.groups());
     if (refusesForeign) requireOwnSyntax(replacement, compiled.groups());

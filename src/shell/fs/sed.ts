@@ -95,7 +95,7 @@ export const sed = defineFsFunction({
       ...replacementOf(request, config.fs.refuse_undefined_groups ?? profile["fs.refuse_undefined_groups"]),
       refusesForeign: request.regex && profile["fs.keeps_line_ends"],
     };
-    requireReplacement(context.regex, replacement);
+    await requireReplacement(context.regex, replacement, deadline);
     const files = start === undefined ? request.files : await collect(start, request, context, pace);
     const call = { ...context, deadline };
     const edit = { replacement, literal: literalOf(request), encoding };

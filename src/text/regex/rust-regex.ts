@@ -17,7 +17,14 @@ import { compileModule, type WasmModule } from "../../base/wasm/module.ts";
 import type { InterruptHandler } from "./instance.ts";
 import { limitMemory } from "./memory-limit.ts";
 import { meter } from "./metering.ts";
-import { type Pattern, PatternError, RegexEngineFailure, RegexRuntime, toSource } from "./regex-runtime.ts";
+import {
+  type Pattern,
+  PatternError,
+  type Regex,
+  RegexEngineFailure,
+  RegexRuntime,
+  toSource,
+} from "./regex-runtime.ts";
 import {
   type CompiledEngine,
   type Replaced,
@@ -77,6 +84,11 @@ export interface RegexEngine {
   readonly module: WasmModule;
   /** A runtime that compiles and matches in this thread, without interruption. */
   readonly runtime: RegexRuntime;
+  /**
+   * Compiles a pattern in this thread. Returns `undefined` if that takes long. Throws like
+   * `RegexRuntime.compile`.
+   */
+  compileQuickly(source: string): Regex | undefined;
   /** Opens a separate runtime, whose calls `onInterrupt` may end. */
   openRuntime(onInterrupt: InterruptHandler): RegexRuntime;
   /**
@@ -101,6 +113,12 @@ export interface RegexEngine {
 
 type AnyReplacement = Replacement & Partial<Pick<LineReplacement, "lines"> & Pick<ReplaceJob, "traced">>;
 
+/** Maximum interruptions while a pattern is compiled in this thread. So many take some 15 ms. */
+export const quickInterruptions = 300;
+
+/** Ends the compilation of a pattern in this thread. */
+class CompilationTooLong extends Error {}
+
 /** Maximum bodies in work at once; further ones wait. */
 const poolSize = 2;
 
@@ -113,6 +131,8 @@ class LazyEngine implements RegexEngine {
   #metered: Uint8Array | undefined;
   #engine: CompiledEngine | undefined;
   #runtime: RegexRuntime | undefined;
+  /** The interruptions after which a call of the runtime ends. */
+  #interruptions = Number.POSITIVE_INFINITY;
   readonly #hasThreads: boolean;
   readonly #pool = new Pool<ReplaceJob, ReplaceReply>({
     program: "text/regex",
@@ -129,8 +149,22 @@ class LazyEngine implements RegexEngine {
   }
 
   get runtime(): RegexRuntime {
-    this.#runtime ??= new RegexRuntime(this.module);
+    this.#runtime ??= new RegexRuntime(this.module, () => {
+      if (--this.#interruptions < 0) throw new CompilationTooLong();
+    });
     return this.#runtime;
+  }
+
+  compileQuickly(source: string): Regex | undefined {
+    this.#interruptions = quickInterruptions;
+    try {
+      return this.runtime.compile(source);
+    } catch (error) {
+      if (error instanceof CompilationTooLong) return undefined;
+      throw error;
+    } finally {
+      this.#interruptions = Number.POSITIVE_INFINITY;
+    }
   }
 
   openRuntime(onInterrupt: InterruptHandler): RegexRuntime {

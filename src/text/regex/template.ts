@@ -33,15 +33,15 @@ const maxListed = 20;
 
 /** Returns the first reference to an undefined group, exactly as in the template, or `undefined`. */
 export function undefinedGroupIn(template: string, groups: GroupNames): string | undefined {
+  const names = new Set(groups);
   for (const [text, braced, bare] of template.matchAll(reference)) {
     const name = braced ?? bare;
-    if (name !== undefined && !isDefined(name, groups)) return text;
+    if (name === undefined) continue;
+    const isDefined = number.test(name) ? Number(name) < groups.length : names.has(name);
+    if (!isDefined) return text;
   }
   return undefined;
 }
-
-const isDefined = (name: string, groups: GroupNames): boolean =>
-  number.test(name) ? Number(name) < groups.length : groups.includes(name);
 
 /** Thrown if a replacement template has a reference in the syntax of other languages. */
 export class ForeignTemplateError extends Error {
