@@ -69,7 +69,7 @@ export class DiskTree implements WritableTree {
   ): Promise<void> {
     const scope = { mutations: this.#disk.mutations, requester };
     using parents = new NewFolders(place, scope);
-    const folder = parents.make();
+    const folder = await parents.make();
     if (made.kind === "dir") {
       makeDirectory(scope, folder, { name: place.name, mode: made.mode });
       parents.keep();

@@ -1,3 +1,4 @@
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import { makeDirectory } from "../disk/place.ts";
 import type { MutationScope } from "../disk/scope.ts";
 import { takeBackFolder } from "../disk/set-aside.ts";
@@ -23,9 +24,11 @@ export class NewFolders implements Disposable {
     this.#scope = scope;
   }
 
-  /** Creates them, and returns the folder that contains the place's name. */
-  make(): Folder {
+  /** Creates them in slices, and returns the folder that contains the place's name. */
+  async make(): Promise<Folder> {
+    const slice = createTimeSlice();
     for (const name of this.#place.newFolders) {
+      if (slice.isDue) await slice.yieldIfDue();
       const outer = this.#innermost();
       this.#made.push(this.#isMade(outer, name));
       this.#inner = outer.child(name);

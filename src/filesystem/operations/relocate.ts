@@ -47,7 +47,10 @@ export async function moveOnDisk(disk: Disk, move: Relocation, requester: Reques
     return;
   }
   using folders = new NewFolders(target, scope);
-  const destination = { folder: mapErrno(to, () => folders.make()), name, path, stats };
+  const folder = await folders.make().catch((error) => {
+    throw refusalOfErrno(error, to);
+  });
+  const destination = { folder, name, path, stats };
   // A folder replaces nothing, not even an empty one.
   const overwrite = move.overwrite && !source.stats!.isDirectory();
   // Folders without descriptors are held one at a time.

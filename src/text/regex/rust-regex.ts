@@ -113,7 +113,7 @@ export interface RegexEngine {
 
 type AnyReplacement = Replacement & Partial<Pick<LineReplacement, "lines"> & Pick<ReplaceJob, "traced">>;
 
-/** Maximum interruptions while a pattern is compiled in this thread. So many take some 15 ms. */
+/** Maximum interruptions while a pattern is compiled in this thread. They take some 15 ms. */
 export const quickInterruptions = 300;
 
 /** Ends the compilation of a pattern in this thread. */
