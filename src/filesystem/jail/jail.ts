@@ -13,7 +13,7 @@
 import type { Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { type Refusal, refuse } from "../../base/errors.ts";
-import type { Backend } from "./backend.ts";
+import { type Backend, pathIn } from "./backend.ts";
 import { denyRules } from "./deny-rules.ts";
 import { mapErrno } from "./errno.ts";
 import type { AdmitOptions, Folder, Jail, PathHandle, ReadTarget, ResolvedPath, TreeView } from "./folder.ts";
@@ -204,11 +204,20 @@ function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): Pa
   if (!namesDenyingGlobs) return parsed;
   const { names } = parsed;
   const plain: string[] = [];
+  /** For each of them, its path, and whether that is denied, or a path above it. */
+  const levels: { readonly path: string; readonly isDenied: boolean }[] = [];
   for (const [index, name] of names.entries()) {
-    if (name === "..") plain.pop();
-    else plain.push(name);
+    if (name === "..") {
+      plain.pop();
+      levels.pop();
+    } else {
+      const above = levels.at(-1);
+      const at = pathIn(above?.path ?? "", name);
+      levels.push({ path: at, isDenied: above?.isDenied || rules.denies(at, "exact") });
+      plain.push(name);
+    }
     if (names[index + 1] !== ".." && index < names.length - 1) continue;
-    if (!rules.deniesAny(plain) || walkRules.scope?.contains(plain.join("/")) === false) continue;
+    if (levels.at(-1)?.isDenied !== true || walkRules.scope?.contains(plain.join("/")) === false) continue;
     const served = roots.servedAs(plain);
     if (served !== undefined) throw refuseJailed.inOtherRoot(path, served);
     const glob = rules.denyingGlob(plain);

@@ -1,8 +1,8 @@
 /**
- * Maximum bytes of all arguments, each with the NUL at its end. Linux takes a quarter of the limit of the
- * stack (execve(2)), which is 8 MiB unless raised, and macOS less.
+ * Maximum bytes of all arguments of a program. Linux takes 2 MiB, but a start with as many would hold the
+ * event loop for up to 100 ms.
  */
-export const maxArgumentsBytes = 2 * 1024 * 1024;
+export const maxArgumentsBytes = 512 * 1024;
 
 /** The reasons why a program did not start, and the remedies, as parts of the functions' error sentences. */
 export const startProblems = {
@@ -10,7 +10,7 @@ export const startProblems = {
     "the program, the interpreter it names or the configured working folder is not there; send a program that is installed, or ask the user to add its folder to program_folders",
   "not-executable": "the file cannot be executed here; send a program of the operating system",
   "too-long":
-    "the arguments are longer than the operating system takes, which is at most 131071 bytes for one and 2097152 for all; send fewer or shorter ones, or the text in stdin or in a file",
+    "the arguments are longer than a program can be given, which is at most 131071 bytes for one and 524288 for all; send fewer or shorter ones, or the text in stdin or in a file",
   "null-character": "an argument holds a NUL character, which no program can be given; send it without",
   exhausted: "the host is out of descriptors, processes or memory; wait a while and send it again",
   "not-confined":
@@ -21,7 +21,7 @@ export const startProblems = {
 /**
  * The reason why a program did not start. "missing": the program, its interpreter or the working folder.
  * "not-executable": no permission, a folder, or a file that this machine cannot run. "too-long": more
- * arguments than the operating system accepts. "null-character": in an argument, where C ends a string.
+ * arguments than a program can be given. "null-character": in an argument, where C ends a string.
  * "exhausted": no descriptors, processes or memory left; a later attempt may succeed. "not-confined": a
  * launcher could not confine it. "stopping": the worker is ending.
  */
