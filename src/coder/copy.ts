@@ -70,7 +70,9 @@ export const copy = defineCoderFunction({
   },
   render: ({ results }, { failure }, { dry_run: isTrial }) =>
     renderBatch({
-      ...{ results, isTrial, failure },
+      results,
+      isTrial,
+      failure,
       done: "copied",
       isDone: ({ copied }) => copied,
       nameOf: ({ from }) => from,

@@ -143,7 +143,9 @@ export const createFile = defineCoderFunction({
   },
   render: ({ results }, { failure }, { dry_run: isTrial, files = [], ...flat }) =>
     renderBatch({
-      ...{ results, isTrial, failure },
+      results,
+      isTrial,
+      failure,
       done: "created",
       isDone: ({ unchanged: isUnchanged }) => !isUnchanged,
       nameOf: ({ path }) => path,

@@ -68,7 +68,9 @@ export const move = defineCoderFunction({
   },
   render: ({ results }, { failure }, { dry_run: isTrial }) =>
     renderBatch({
-      ...{ results, isTrial, failure },
+      results,
+      isTrial,
+      failure,
       done: "moved",
       isDone: ({ moved }) => moved,
       nameOf: ({ from }) => from,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { LineSteps } from "./line-steps.ts";
 
-/** Returns the number of steps in which lines of some bytes are read. */
+/** Returns the number of steps that reading the lines takes. */
 function stepsFor(lines: number, bytes: number): number {
   const steps = new LineSteps();
   let count = 0;

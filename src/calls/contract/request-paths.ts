@@ -14,8 +14,8 @@ export function pathsOf(request: unknown, fields: readonly RequestPath[]): strin
 }
 
 /**
- * Returns whether a test holds for one of these strings, in which repeated ones are not left out. It makes no
- * copy, since a request of the profile `contract` may have half a million.
+ * Returns whether a test holds for one of these strings. It may test a string twice: a request of the profile
+ * `contract` may have half a million, too many to copy.
  */
 export function somePath(
   request: unknown,
@@ -29,8 +29,8 @@ export function somePath(
 const namesIn = (pointer: string): readonly string[] => pointer.split("/").slice(1);
 
 /**
- * Returns whether a test holds for one of the values that a JSON pointer leads to, in which `*` is each item
- * of an array.
+ * Returns whether a test holds for a value that a JSON pointer leads to. The name `*` stands for each item of
+ * an array.
  */
 function someValue(
   value: unknown,

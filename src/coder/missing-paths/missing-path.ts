@@ -266,7 +266,7 @@ interface Fate {
   readonly path?: string;
 }
 
-/** Maximum steps of all records in which the fate of a path is looked up. */
+/** Maximum steps, of all records together, that are searched for the fate of a path. */
 const maxSteps = 2000;
 
 /**

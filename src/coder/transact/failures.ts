@@ -32,7 +32,7 @@ export class Failures {
   /** The changes that failed, or were left out because they follow on such a change. */
   readonly #indexes = new Set<number>();
   readonly #leftOut = new Set<number>();
-  /** The paths of these changes, in the form in which they are compared. */
+  /** The paths of these changes, normalized for comparison. */
   readonly #changed: string[] = [];
   readonly #pause: () => Promise<void>;
 

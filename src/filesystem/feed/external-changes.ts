@@ -91,8 +91,8 @@ export interface ExternalChangesOptions {
 }
 
 /**
- * Maximum names that are noted at once; and maximum moves of folders, each of which goes through all names,
- * with the maximum names that these move.
+ * Maximum names that are noted at once, maximum moves of folders, and maximum names that these moves
+ * take along.
  */
 const most = { names: 16_384, folderMoves: 64, movedNames: 65_536 } as const;
 

@@ -19,8 +19,8 @@ export function moveKeys<T>(
 }
 
 /**
- * Returns whether a folder above the path is one for which `holds` is true. It remembers the answer for each
- * folder in `known`.
+ * Returns whether `holds` is true for a folder above the path. It keeps the answer for each folder in
+ * `known`.
  */
 export function isBelowAny(
   path: string,

@@ -492,7 +492,7 @@ export function* removedFolders({ folders, mixed }: FoldersBefore, after: Folder
   return yield* mergeSort(removed, (one, other) => one > other);
 }
 
-/** Returns the new folders in which everything is selected, the outermost first. */
+/** Returns the new folders whose contents are all selected, the outermost first. */
 function* madeFolders({ folders }: FoldersBefore, after: FoldersAfter): Steps<string[]> {
   const made: string[] = [];
   for (const path of after.folders) {

@@ -114,7 +114,7 @@ function linesBefore(body: Buffer, { from }: Region, count: number): Region[] {
   return lines;
 }
 
-/** Returns the text of a line that is not in the compared part, or `undefined` if there is no such line. */
+/** Returns the text of a line outside the compared part, or `undefined` without one. */
 function firstLine(body: Buffer, line: Region | undefined, ignoresEnds: boolean): string | undefined {
   if (line === undefined || line.from >= line.to) return undefined;
   const [first] = linesOf(comparedText(body, line), ignoresEnds);

@@ -75,7 +75,7 @@ interface Hunk extends Block {
   readonly blocks: Block[];
 }
 
-/** Yields the hunks, and `undefined` after each step in which none has ended. */
+/** Yields each hunk when it is complete, and `undefined` after every other step. */
 function* hunksOf({ before, after, splices }: Change): Generator<Hunk | undefined> {
   let hunk: Hunk | undefined;
   for (const block of blocksOf({ before, after, splices })) {

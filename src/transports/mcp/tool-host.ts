@@ -108,7 +108,7 @@ export class ToolHost {
   readonly #invoke: Invoke;
   readonly #stopCalls: ToolHostOptions["stopCalls"];
   readonly #inFlight = new InFlight();
-  /** The slice in which all sessions send notifications. */
+  /** The time slice of the notifications of all sessions together. */
   readonly #notifying = createTimeSlice();
   readonly #budget = new AnswerBudget();
 
