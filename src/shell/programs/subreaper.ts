@@ -40,14 +40,19 @@ const setChildSubreaper = 36;
 const noHang = 1;
 
 /**
+ * The programs of all subreapers of this process. A worker has two while a changed configuration takes
+ * effect, and one must not take the exit code of the other's program.
+ */
+const leaders = new Set<number>();
+const sessions = new Set<number>();
+
+/**
  * Makes this process a subreaper. Calls `report` once for each session that has escaped. If the C library
  * cannot be called, init reaps instead, and nothing is reported.
  */
 export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   const libc = loadLibc();
   if (libc === undefined || libc.prctl(setChildSubreaper, 1, 0, 0, 0) < 0) return { add() {}, reap() {} };
-  const leaders = new Set<number>();
-  const sessions = new Set<number>();
   let escaped = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
 
