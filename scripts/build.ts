@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { BunPlugin } from "bun";
-import { meteredEngine, sdkVersion, threadTexts, wasmBytes } from "./bundle-plugins.ts";
+import { meteredEngine, sdkVersion, threadTexts, unusedSchemas, wasmBytes } from "./bundle-plugins.ts";
 import { buildPage, pageTexts } from "./page.ts";
 
 /**
@@ -95,7 +95,7 @@ export async function buildExecutable({ outfile, target }: ExecutableOptions): P
       bytecode: true,
       sourcemap: "linked",
       define: constants(target?.triple),
-      plugins: [sdkVersion, page, meteredEngine({ isFile: true })],
+      plugins: [sdkVersion, unusedSchemas, page, meteredEngine({ isFile: true })],
       compile: {
         outfile: made,
         ...(target && { target: target.compileTarget, executablePath: target.runtime }),
@@ -140,7 +140,7 @@ async function bundleForNode(entry: string, { target, plugins = [] }: NodeBundle
     minify: { whitespace: true, syntax: true },
     // Otherwise Bun writes the path of each source on this machine here.
     define: { ...constants(target), "import.meta.url": '"file:///coder"' },
-    plugins: [sdkVersion, meteredEngine({ isFile: false }), wasmBytes, ...plugins],
+    plugins: [sdkVersion, unusedSchemas, meteredEngine({ isFile: false }), wasmBytes, ...plugins],
   });
   const [bundle] = outputs;
   if (bundle === undefined) throw new Error("The bundle is empty.");
@@ -158,7 +158,7 @@ export async function bundledFiles(): Promise<string[]> {
       format: "esm",
       splitting: true,
       define: constants(undefined),
-      plugins: [sdkVersion],
+      plugins: [sdkVersion, unusedSchemas],
       metafile: true,
     });
     for (const { inputs } of Object.values(metafile!.outputs)) {

@@ -22,6 +22,47 @@ export const sdkVersion: BunPlugin = {
 };
 
 /**
+ * Lets the bundler leave out parts of the MCP SDK that this program does not use: most of the schemas that it
+ * makes when it is imported, their registry (`specTypeSchemas` and `isSpecType`, which are empty then), and
+ * its validator of JSON Schema. They take a fifth of the time of a start, and 3.6 MB of each process.
+ */
+export const unusedSchemas: BunPlugin = {
+  name: "unused-schemas",
+  setup(build) {
+    build.onLoad(
+      { filter: /@modelcontextprotocol[\\/]core[\\/]dist[\\/](schemas|auth)-[^\\/]+\.mjs$/ },
+      ({ path }) => ({
+        contents: changed(
+          path,
+          /^const (\w+Schema) = (.+?);(?=\n+[^\s}])/gms,
+          "const $1 = /* @__PURE__ */ (() => $2)();",
+        ),
+        loader: "js",
+      }),
+    );
+    build.onLoad(
+      { filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]src-[^\\/]+\.mjs$/ },
+      ({ path }) => ({
+        contents: changed(path, /^for \(const .+\) register\(key, .+\);$/gm, ""),
+        loader: "js",
+      }),
+    );
+    build.onLoad({ filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]shimsNode\.mjs$/ }, ({ path }) => ({
+      contents: changed(path, /^import \{ \w+ as (\w+) \} from "\.\/ajvProvider-.+";$/gm, "class $1 {}"),
+      loader: "js",
+    }));
+  },
+};
+
+/** Returns the text of a file with a pattern replaced. Throws if it occurs nowhere. */
+function changed(path: string, pattern: RegExp, replacement: string): string {
+  const source = readFileSync(path, "utf8");
+  const result = source.replace(pattern, replacement);
+  if (result === source) throw new Error(`${path} no longer has ${pattern}; adapt this plugin.`);
+  return result;
+}
+
+/**
  * Meters the regex engine at build time, which takes half of the time of its first use. The
  * constant `ENGINE_IS_METERED` has to be set. `isFile`: whether the engine is a file in the executable.
  */

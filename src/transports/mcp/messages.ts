@@ -23,6 +23,14 @@ export type Reading =
   | { readonly message: JSONRPCMessage }
   | { readonly refusal: RefusedMessage; readonly isAwaited: boolean };
 
+/** Returns the id of the request that a message cancels; `undefined` if it cancels none. */
+export function cancelledRequest(message: unknown): RequestId | undefined {
+  const { method, params } = Object(message) as { method?: unknown; params?: unknown };
+  if (method !== "notifications/cancelled") return undefined;
+  const { requestId } = Object(params) as { requestId?: unknown };
+  return typeof requestId === "string" || typeof requestId === "number" ? requestId : undefined;
+}
+
 /** The answer to text that is not JSON. */
 export const notJson: RefusedMessage = refusal(
   null,

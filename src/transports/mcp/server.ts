@@ -2,6 +2,7 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  type jsonSchemaValidator,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -84,6 +85,7 @@ export function createMcpServer(
     {
       capabilities: { tools: {}, ...(hasResources && resourceCapabilities) },
       instructions: instructions.join("\n"),
+      jsonSchemaValidator: anyContent,
     },
   );
   offerTools(server, host, optionsOf);
@@ -95,6 +97,11 @@ export function createMcpServer(
   };
   return server;
 }
+
+/** A validator of what users fill in: nothing, since they only accept or decline. The SDK's own is large. */
+const anyContent: jsonSchemaValidator = {
+  getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+};
 
 /** Registers the handlers of tools. */
 function offerTools(

@@ -3,13 +3,12 @@ import {
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
-  isSpecType,
   type JSONRPCMessage,
   type RequestId,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { CallOrder } from "../../calls/call-order.ts";
-import { repeatedId } from "./messages.ts";
+import { cancelledRequest, repeatedId } from "./messages.ts";
 import { refusedResponse } from "./refusals.ts";
 import { PacedStream } from "./sdk-gaps/paced-stream.ts";
 
@@ -92,8 +91,7 @@ export class Session extends WebStandardStreamableHTTPServerTransport {
 
   /** Settles a cancelled call, which gets no answer (MCP 2025-11-25, basic/utilities/cancellation). */
   #noteCancellation(message: unknown): void {
-    if (!isSpecType.CancelledNotification(message)) return;
-    const id = message.params.requestId;
+    const id = cancelledRequest(message);
     if (id === undefined) return;
     this.#pending.get(id)?.cancelled.add(id);
     this.#settle(id);

@@ -2,7 +2,6 @@ import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import {
   isJSONRPCRequest,
-  isSpecType,
   type JSONRPCMessage,
   type RequestId,
   serializeMessage,
@@ -20,6 +19,7 @@ import { jsonPartsOf } from "../../../text/sizes/json-parts.ts";
 import type { Leases } from "../leases.ts";
 import {
   badBatch,
+  cancelledRequest,
   maxOfBatch,
   notJson,
   notParsed,
@@ -224,7 +224,7 @@ export class LineTransport implements Transport {
       if (this.#pending.has(message.id)) return [repeatedId(message.id)];
       this.#pending.add(message.id);
     }
-    const cancelled = isSpecType.CancelledNotification(message) ? message.params.requestId : undefined;
+    const cancelled = cancelledRequest(message);
     // The SDK cancels by id some microtasks later, and a request that reuses it would be cancelled instead.
     if (cancelled !== undefined) setImmediate(() => this.#pending.delete(cancelled));
     this.onmessage?.(message);
