@@ -121,6 +121,8 @@ export const profileTable = {
   "search.counts_matches": { contract: false, agent: true },
   /** Whether lines are searched whole and shown around their matches, at most `max_line_bytes` of each. */
   "search.excerpts": { contract: false, agent: true },
+  /** Whether the lines around matches are each shown once, and never a line of another match. */
+  "search.disjoint_context": { contract: false, agent: true },
   "search.max_line_bytes": { contract: undefined, agent: 256 },
   "search.max_bytes": { contract: undefined, agent: 262_144 },
   /** Whether a trigger without `include_ignored` gets changes of paths that an ignore file names. */

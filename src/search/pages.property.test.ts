@@ -63,6 +63,7 @@ const queries = fc.record({
   mode: fc.constantFrom("content" as const, "content" as const, "files" as const, "counts" as const),
   linesBefore: fc.constantFrom(0, 0, 2),
   linesAfter: fc.constantFrom(0, 0, 1, 10),
+  disjointContext: fc.boolean(),
   every: fc.boolean(),
   multiline: fc.boolean(),
   respectsIgnoreFiles: fc.boolean(),
@@ -80,6 +81,7 @@ const fuzzy = fc.constantFrom("f", "af", "bf1", "a f", "F", "é", "zz");
 const kinds = fc.constantFrom<RequestFields>(
   { regex: true },
   { every: true, linesAfter: 2 },
+  { linesBefore: 1, linesAfter: 2, disjointContext: true },
   { regex: true, multiline: true, pattern: "f\\w*(\n\\w+)?" },
   { mode: "counts" },
   { fuzzyPaths: true },

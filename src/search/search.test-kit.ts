@@ -36,6 +36,7 @@ export function requestOf({
     mode = "content",
     linesBefore = 0,
     linesAfter = 0,
+    disjointContext = false,
     every = false,
     findsBinaries = false,
     excerptBytes,
@@ -51,7 +52,7 @@ export function requestOf({
   return {
     query: { pattern, regex, ignoreCase, multiline, word, others, withoutReturns: decodes && multiline },
     lines: {
-      ...{ maxLineBytes, mode, linesBefore, linesAfter, every, findsBinaries, excerptBytes },
+      ...{ maxLineBytes, mode, linesBefore, linesAfter, every, findsBinaries, excerptBytes, disjointContext },
       ...{ invert, withoutMatch, countsMatches, decodes },
       ...(encoding && { encoding }),
       ...(encodings && { encodings }),

@@ -65,6 +65,18 @@ describe("matches", () => {
   ]);
 });
 
+test("pages show each line once, and each match as one", async () => {
+  await using connected = await connectStdio("executable", { tree: { a: "1\nx\n3\nx\nx\n6\n7\n" } });
+  const query = { query: "x", context_lines_before: 2, context_lines_after: 2, max_matches: 1 };
+  const pages: string[] = [];
+  for (let cursor: string | undefined; pages.length === 0 || cursor !== undefined; ) {
+    const page = textOf(await connected.call("coder_search", { ...query, ...(cursor && { cursor }) }));
+    pages.push(page.replace(/\n\[stopped.*/, ""));
+    cursor = /"cursor": "([\w-]+)"/.exec(page)?.[1];
+  }
+  expect(pages).toEqual(["a\n1-1\n2→x\n3-3", "a\n4→x", "a\n5→x\n6-6\n7-7"]);
+});
+
 describe("what is not searched", () => {
   const { answers } = serve(
     {

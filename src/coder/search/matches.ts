@@ -68,6 +68,7 @@ export function lineOptionsOf(
     ...(profile["search.not_searched"] && { findsBinaries: true }),
     linesBefore: request.context_lines_before ?? 0,
     linesAfter: request.context_lines_after ?? 0,
+    ...(profile["search.disjoint_context"] && { disjointContext: true }),
     every: isEvery(request, profile),
     mode: withoutMatch ? "files" : (request.mode ?? "content"),
     ...(invert && { invert }),

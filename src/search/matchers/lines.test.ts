@@ -71,6 +71,27 @@ test("a match has the lines around it, as many as there are", () => {
   ]);
 });
 
+test("disjoint lines around end before the next match, also if that is left out, and begin after the one before", () => {
+  const question = { ...plain, pattern: "x", linesBefore: 2, linesAfter: 3, disjointContext: true };
+  const text = Buffer.from("1\n2\nx 3\n4\nx 5\n6\n7\n8\n9\nx 10\n");
+  const [first, second, third] = [
+    { line: 3, column: 1, text: "x 3", before: ["1", "2"], after: ["4"] },
+    { line: 5, column: 1, text: "x 5", before: [], after: ["6", "7", "8"] },
+    { line: 10, column: 1, text: "x 10", before: ["9"], after: [] },
+  ] as const;
+  expect(searchIn(text, question)).toEqual([first, second, third] as never);
+  for (const limits of [{ maxMatches: 1 }, { maxUnits: 1 }])
+    expect(searchIn(text, question, limits)).toEqual([first] as never);
+  expect(searchIn(text, question, { after: { line: 3, column: 1 } })).toEqual([second, third] as never);
+  const each = { line: 1, column: 1, end_column: 2, text: "xx", before: [] };
+  const all = { ...question, every: true };
+  expect(searchIn(Buffer.from("xx\n2\n"), all)).toEqual([
+    { ...each, after: [] },
+    { ...each, column: 2, end_column: 3, after: ["2"] },
+  ]);
+  expect(searchIn(Buffer.from("xx\n2\n"), all, { maxMatches: 1 })).toEqual([{ ...each, after: [] }]);
+});
+
 test("a search ends with the match that fills the units it may take", () => {
   const text = Buffer.from("aa\nb\naa\nb\naa\n");
   expect(searchIn(text, { ...plain, pattern: "a" }, { maxUnits: 3 })).toHaveLength(2);

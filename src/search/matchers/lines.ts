@@ -4,7 +4,7 @@ import type { EncodingRule } from "../../text/encodings/encoding-rules.ts";
 import type { FindLineBounds } from "../../text/prefilter/line-bounds.ts";
 import type { MatchVisitor } from "../../text/regex/each-match.ts";
 import { isAfter, type Position } from "../place.ts";
-import { excerpt, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
+import { excerpt, lineEndBefore, linesAfter, linesBefore, type TextLines } from "./line-text.ts";
 import type { LineMatcher, TextMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
@@ -70,6 +70,12 @@ export interface LineOptions {
    */
   readonly linesBefore?: number;
   readonly linesAfter?: number;
+  /**
+   * Whether each of these lines is shown once, and never a line of another match: those after a match end
+   * before the next one, and those before a match begin after the lines of the previous one. This does not
+   * depend on where the search starts, so that a page ends like the whole answer does. Default: false.
+   */
+  readonly disjointContext?: boolean;
   /** Whether to find every match of a line instead of the first one. Default: false. */
   readonly every?: boolean;
   /** The form of the answer. Default: content. */
@@ -115,7 +121,7 @@ export class Effort {
 const stepsOfMatch = 3;
 
 /** Counts the steps of a match that is shown. */
-export function countMatch({ effort, linesBefore = 0, linesAfter = 0 }: LineSearch): void {
+function countMatch({ effort, linesBefore = 0, linesAfter = 0 }: LineSearch): void {
   if (effort !== undefined) effort.left -= stepsOfMatch + linesBefore + linesAfter;
 }
 
@@ -279,59 +285,144 @@ function visitMatchingLines({ text, length, matcher, search }: SearchedText, sin
 /** The bytes at the start of a file in which a NUL byte means a binary. */
 const headBytes = 8192;
 
-class MatchCollector implements MatchSink {
-  readonly matches: LineMatch[] = [];
-  readonly #text: Buffer;
-  readonly #length: number;
-  readonly #matcher: LineMatcher;
-  readonly #search: LineSearch;
-  #units = 0;
+/** The offsets of the lines of a match: the start of the first, and the newline at the end of the last. */
+interface MatchedLines {
+  readonly start: number;
+  readonly next: number;
+}
 
-  constructor({ text, length, matcher, search }: SearchedText) {
-    this.#text = text;
-    this.#length = length;
-    this.#matcher = matcher;
+/** Collects matches in order, with the lines around them. */
+export class FoundMatches {
+  readonly matches: LineMatch[] = [];
+  readonly #lines: TextLines;
+  readonly #search: LineSearch;
+  /** Whether the lines after a match depend on the next match. */
+  readonly #endsAtNext: boolean;
+  /** The last line of the last match, or of one that earlier pages hold. */
+  #lastLine = Number.NEGATIVE_INFINITY;
+  #units = 0;
+  #hasSeenNext = false;
+
+  constructor({ text, length, search }: Pick<SearchedText, "text" | "length" | "search">) {
     this.#search = search;
+    this.#lines = { text, length, ...shownBytes(search) };
+    const { disjointContext = false, linesAfter: after = 0 } = search;
+    this.#endsAtNext = disjointContext && after > 0;
   }
 
   get isFull(): boolean {
+    return this.#holdsAll && (this.#hasSeenNext || !this.#endsAtNext);
+  }
+
+  /** Returns the number of matches to visit, at least one unless the collection is full. */
+  get remaining(): number {
+    if (this.isFull) return 0;
+    return this.#search.maxMatches - this.matches.length + (this.#endsAtNext ? 1 : 0);
+  }
+
+  get #holdsAll(): boolean {
     return this.matches.length >= this.#search.maxMatches || this.#units >= this.#search.maxUnits;
   }
 
-  add(line: MatchedLine): void {
-    const { number, start, at } = line;
-    const { every = false, after } = this.#search;
-    // Only a later match than `after` counts; this excludes earlier lines, and this one if it is shown once.
-    if (!isAfter({ line: number, column: every ? wholeLine : at - start + 1 }, after)) return;
-    const text = this.#excerpt(line);
-    const context = this.#context(line);
-    if (every) this.#addEach(line, text, context);
-    else this.#push(matchOf({ line: number, column: at - start + 1, text }, context));
+  /** Notes a match that is left out, because an earlier page holds it. */
+  passOver(endLine: number): void {
+    this.#lastLine = endLine;
   }
 
-  #addEach(line: MatchedLine, whole: string, context: Context | undefined): void {
-    const { number, start, cut } = line;
-    const isCut = cut - start > (this.#search.excerptBytes ?? Number.POSITIVE_INFINITY);
-    this.#visitEach(line, (from, to) => {
-      const place = { line: number, column: from + 1 };
-      const text = isCut ? this.#excerpt({ ...line, at: start + from }) : whole;
-      if (isAfter(place, this.#search.after))
-        this.#push(matchOf({ ...place, end_column: to + 1, text }, context));
-      return !this.isFull && !this.#search.isOver();
-    });
-  }
-
-  /** Visits every match of the line until `visit` takes no further ones. */
-  #visitEach({ number, start, cut }: MatchedLine, visit: MatchVisitor): void {
-    const { maxMatches, after } = this.#search;
-    const limit = number === after?.line ? Number.POSITIVE_INFINITY : maxMatches - this.matches.length;
-    this.#matcher.visitEach(this.#text, { start, end: cut, limit }, visit);
+  add(match: LineMatch, { start, next }: MatchedLines): void {
+    const { line, end_line: endLine = line } = match;
+    if (this.#endsAtNext) this.#endBefore(line);
+    if (!this.#holdsAll) this.#push(withContext(match, this.#context(line, { start, next })));
+    else this.#hasSeenNext = true;
+    this.#lastLine = endLine;
   }
 
   #push(match: LineMatch): void {
     countMatch(this.#search);
     this.#units += unitsOf(match);
     this.matches.push(match);
+  }
+
+  /** Removes the lines from `line` on from those after the last match. */
+  #endBefore(line: number): void {
+    const last = this.matches.at(-1);
+    const after = last?.after?.slice(0, Math.max(0, line - 1 - this.#lastLine));
+    if (after === undefined || after.length === last!.after!.length) return;
+    const ended = { ...last!, after };
+    this.#units += unitsOf(ended) - unitsOf(last!);
+    this.matches[this.matches.length - 1] = ended;
+  }
+
+  #context(line: number, { start, next }: MatchedLines): Context | undefined {
+    const { linesBefore: before = 0, linesAfter: after = 0, disjointContext } = this.#search;
+    if (before === 0 && after === 0) return undefined;
+    const free = disjointContext ? Math.max(0, line - 1 - after - this.#lastLine) : before;
+    return {
+      ...(before > 0 && { before: linesBefore(this.#lines, start, Math.min(before, free)) }),
+      ...(after > 0 && { after: linesAfter(this.#lines, next + 1, after) }),
+    };
+  }
+}
+
+type Context = Pick<LineMatch, "before" | "after">;
+
+/** Returns the limits of lines around a match. */
+const shownBytes = ({ excerptBytes, maxLineBytes }: LineOptions) => ({
+  maxLineBytes: excerptBytes ?? maxLineBytes,
+  marksCuts: excerptBytes !== undefined,
+});
+
+/** Adds the context, if any, without a spread otherwise, which takes longer than the rest of an object. */
+const withContext = (match: LineMatch, context: Context | undefined): LineMatch =>
+  context === undefined ? match : { ...match, ...context };
+
+class MatchCollector implements MatchSink {
+  readonly #text: Buffer;
+  readonly #matcher: LineMatcher;
+  readonly #search: LineSearch;
+  readonly #found: FoundMatches;
+
+  constructor(searched: SearchedText) {
+    this.#text = searched.text;
+    this.#matcher = searched.matcher;
+    this.#search = searched.search;
+    this.#found = new FoundMatches(searched);
+  }
+
+  get matches(): LineMatch[] {
+    return this.#found.matches;
+  }
+
+  get isFull(): boolean {
+    return this.#found.isFull;
+  }
+
+  add(line: MatchedLine): void {
+    const { number, start, at } = line;
+    const { every = false, after } = this.#search;
+    // Only a later match than `after` counts; this excludes earlier lines, and this one if it is shown once.
+    if (!isAfter({ line: number, column: every ? wholeLine : at - start + 1 }, after))
+      this.#found.passOver(number);
+    else if (every) this.#addEach(line, this.#excerpt(line));
+    else this.#found.add({ line: number, column: at - start + 1, text: this.#excerpt(line) }, line);
+  }
+
+  #addEach(line: MatchedLine, whole: string): void {
+    const { number, start, cut } = line;
+    const isCut = cut - start > (this.#search.excerptBytes ?? Number.POSITIVE_INFINITY);
+    this.#visitEach(line, (from, to) => {
+      const place = { line: number, column: from + 1 };
+      const text = isCut ? this.#excerpt({ ...line, at: start + from }) : whole;
+      if (isAfter(place, this.#search.after)) this.#found.add({ ...place, end_column: to + 1, text }, line);
+      else this.#found.passOver(number);
+      return !this.isFull && !this.#search.isOver();
+    });
+  }
+
+  /** Visits every match of the line until `visit` takes no further ones. */
+  #visitEach({ number, start, cut }: MatchedLine, visit: MatchVisitor): void {
+    const limit = number === this.#search.after?.line ? Number.POSITIVE_INFINITY : this.#found.remaining;
+    this.#matcher.visitEach(this.#text, { start, end: cut, limit }, visit);
   }
 
   #excerpt({ start, cut, at }: MatchedLine): string {
@@ -341,29 +432,7 @@ class MatchCollector implements MatchSink {
     if (textBytes === undefined || cut - start <= textBytes) return text.toString("utf8", start, cut);
     return `${text.toString("utf8", start, cutEnd(text, { start, end: cut, limit: textBytes }))}…`;
   }
-
-  #context({ start, next }: MatchedLine): Context | undefined {
-    const { linesBefore: before = 0, linesAfter: after = 0 } = this.#search;
-    if (before === 0 && after === 0) return undefined;
-    const lines = { text: this.#text, length: this.#length, ...shownBytes(this.#search) };
-    return {
-      ...(before > 0 && { before: linesBefore(lines, start, before) }),
-      ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
-    };
-  }
 }
-
-type Context = Pick<LineMatch, "before" | "after">;
-
-/** Returns the limits of lines around a match. */
-export const shownBytes = ({ excerptBytes, maxLineBytes }: LineOptions) => ({
-  maxLineBytes: excerptBytes ?? maxLineBytes,
-  marksCuts: excerptBytes !== undefined,
-});
-
-/** Adds the context, if any, without a spread otherwise, which takes longer than the rest of an object. */
-const matchOf = (match: LineMatch, context: Context | undefined): LineMatch =>
-  context === undefined ? match : { ...match, ...context };
 
 /** A column after every match of a line. */
 const wholeLine = Number.POSITIVE_INFINITY;

@@ -166,3 +166,22 @@ test("lines around matches, where each is counted once", () => {
     runs,
   );
 });
+
+test("disjoint lines around matches come in ripgrep's order, each once", () => {
+  fc.assert(
+    fc.property(ascii, patternOf(atoms), around, (text, pattern, context) => {
+      const { linesBefore, linesAfter } = context;
+      const messages = ripgrep(text, pattern, ["-B", `${linesBefore}`, "-A", `${linesAfter}`]);
+      fc.pre(messages !== undefined);
+      const matches = searchIn(text, queryOf(pattern, { ...context, disjointContext: true }));
+      const lines = matches.flatMap(({ line, before = [], text: shown, after = [] }) =>
+        [...before, shown, ...after].map((one, index) => [line - before.length + index, one]),
+      );
+      const expected = messages
+        .filter(({ type }) => type === "context" || type === "match")
+        .map(({ data }) => [data.line_number, data.lines.text.replace(/\r?\n$/, "")]);
+      expect(lines).toEqual(expected);
+    }),
+    runs,
+  );
+});

@@ -3,8 +3,8 @@
 import { isAfter } from "../place.ts";
 import type { AnchoredSearch } from "./anchored-search.ts";
 import { linesOfMatches } from "./candidate-lines.ts";
-import { excerptOfLines, lineEndBefore, linesAfter, linesBefore } from "./line-text.ts";
-import { countMatch, countMatchesIn, type LineMatch, type LineSearch, shownBytes, unitsOf } from "./lines.ts";
+import { excerptOfLines, lineEndBefore } from "./line-text.ts";
+import { countMatchesIn, FoundMatches, type LineMatch, type LineSearch } from "./lines.ts";
 import type { TextMatcher } from "./matcher.ts";
 import { cutEnd } from "./utf8.ts";
 
@@ -206,30 +206,29 @@ class SpanVisit {
 }
 
 class SpanCollector implements SpanSink {
-  readonly matches: LineMatch[] = [];
   readonly takesCounts = false;
   readonly #shown: ShownText;
-  readonly #search: LineSearch;
-  #units = 0;
+  readonly #found: FoundMatches;
 
   constructor(shown: ShownText) {
     this.#shown = shown;
-    this.#search = shown.search;
+    this.#found = new FoundMatches(shown);
+  }
+
+  get matches(): LineMatch[] {
+    return this.#found.matches;
   }
 
   get remaining(): number {
-    const { maxMatches, maxUnits } = this.#search;
-    return this.#units < maxUnits ? maxMatches - this.matches.length : 0;
+    return this.#found.remaining;
   }
 
   addCount(): void {}
 
   add(span: Span): void {
-    if (!isAfter(placeOf(span), this.#search.after)) return;
-    const match = matchOf(this.#shown, span);
-    countMatch(this.#search);
-    this.#units += unitsOf(match);
-    this.matches.push(match);
+    if (isAfter(placeOf(span), this.#shown.search.after))
+      this.#found.add(matchOf(this.#shown, span), { start: span.lineStart, next: span.next });
+    else this.#found.passOver(span.endLine);
   }
 }
 
@@ -269,9 +268,9 @@ function moveToLastLine(text: Buffer, span: Span): void {
 
 function matchOf({ text, length, search }: ShownText, span: Span): LineMatch {
   const { start, end, line, lineStart, endLine, endLineStart, next } = span;
-  const { maxLineBytes, excerptBytes, linesBefore: before = 0, linesAfter: after = 0 } = search;
+  const { maxLineBytes, excerptBytes } = search;
   const textEnd = lineEndBefore(text, { start: lineStart, next, length });
-  const match: LineMatch = {
+  return {
     line,
     column: start - lineStart + 1,
     end_line: endLine,
@@ -284,13 +283,6 @@ function matchOf({ text, length, search }: ShownText, span: Span): LineMatch {
             cutEnd(text, { start: lineStart, end: textEnd, limit: maxLineBytes }),
           )
         : excerptOfLines(text, { start: lineStart, end: textEnd, at: start, limit: excerptBytes }),
-  };
-  if (before === 0 && after === 0) return match;
-  const lines = { text, length, ...shownBytes(search) };
-  return {
-    ...match,
-    ...(before > 0 && { before: linesBefore(lines, lineStart, before) }),
-    ...(after > 0 && { after: linesAfter(lines, next + 1, after) }),
   };
 }
 

@@ -183,6 +183,47 @@ const around: Case[] = [
   ),
 ];
 
+const onceIn = (
+  name: string,
+  body: string,
+  payload: object,
+  matches: readonly Omit<Match, "path">[],
+): Case => ({ ...inText(name, body, payload, matches), config: { profile: "agent" } });
+
+const disjoint: Case[] = [
+  onceIn(
+    "profile agent: lines around are shown once, and no matches among them",
+    "1\nx\n3\nx\nx\n6\n",
+    { query: "x", context_lines_before: 2, context_lines_after: 2 },
+    [
+      { line: 2, column: 1, text: "x", before: ["1"], after: ["3"] },
+      { line: 4, column: 1, text: "x", before: [], after: [] },
+      { line: 5, column: 1, text: "x", before: [], after: ["6"] },
+    ],
+  ),
+  onceIn(
+    "profile agent: lines before a match begin after those of the previous one",
+    "x\n2\n3\n4\nx\n",
+    { query: "x", context_lines_before: 3, context_lines_after: 1 },
+    [
+      { line: 1, column: 1, text: "x", before: [], after: ["2"] },
+      { line: 5, column: 1, text: "x", before: ["3", "4"], after: [] },
+    ],
+  ),
+  {
+    ...searches(
+      "profile agent: lines after the last match of a page end before the next match",
+      { a: "x\n2\nx\n4\n" },
+      { query: "x", max_matches: 1, context_lines_before: 1, context_lines_after: 3 },
+      {
+        content_matches: [{ path: "a", line: 1, column: 1, text: "x", before: [], after: ["2"] }],
+        truncated: true,
+      },
+    ),
+    config: { profile: "agent" },
+  },
+];
+
 const three: Tree = { a: "x\nx x\ny\n", "b/c": "y\n", "b/d": "1\nx", z: "x\n" };
 
 const files: Case[] = [
@@ -343,4 +384,4 @@ const wrong: Case[] = [
   refuses("an empty mode", { mode: "" }, "mode", "content"),
 ];
 
-export const cases: readonly Case[] = [...around, ...files, ...wrong];
+export const cases: readonly Case[] = [...around, ...disjoint, ...files, ...wrong];
