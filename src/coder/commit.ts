@@ -47,8 +47,8 @@ export const commit = defineCoderFunction({
     if (done === undefined) throw refuseTransacting.noPlan(plan);
     return done.answer as never;
   },
-  render: (answer) =>
-    "files" in answer ? renderReplaced(answer as never) : renderTransacted(withoutLines(answer)),
+  render: (answer, { sentence }) =>
+    "files" in answer ? renderReplaced(answer as never, sentence) : renderTransacted(withoutLines(answer)),
 });
 
 /** Leaves out the lines of each file, which the dry run has shown. */

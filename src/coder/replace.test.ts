@@ -48,6 +48,17 @@ test("a text is replaced in the files that a search finds, in one checkpoint", a
   expect(read("src/a.ts")).toBe("getUser();\ngetUser(1);\n");
 });
 
+test("a file that is too large to be replaced is told of the limit", async () => {
+  await using fixture = new SessionsFixture({ max_write_bytes: 8 });
+  const { text } = fixture.open(author);
+  writeFileSync(fixture.at("a"), "getUser\n");
+  writeFileSync(fixture.at("b"), "getUser()\n");
+  const shown = await text("coder::replace", { ...rename, replacement: "user", answer: "none" });
+  expect(shown.split("\n")).toContain(
+    "[not searched: 1 too large (over 8 bytes, the max_write_bytes of the configuration; only the user can raise it)]",
+  );
+});
+
 test("names that are not UTF-8 are counted, and no other file is changed in their place", async () => {
   await using fixture = new SessionsFixture();
   const { text, call } = fixture.open(author);

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Refusal } from "../base/errors.ts";
 import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "../base/scheduling/time-slice.ts";
 import { Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
+import type { Wording } from "../calls/contract/wording.ts";
 import type { Jail } from "../filesystem/jail/folder.ts";
 import type { SearchAnswer } from "../search/request.ts";
 import { maxSites } from "../text/edits/echo.ts";
@@ -15,6 +16,7 @@ import { renderPath } from "./render/entry-text.ts";
 import { joinLines, renderEach } from "./render/lines.ts";
 import { candidateQuery, type FileReplacement, replaceInFiles } from "./replace/replace-all.ts";
 import { refuseReplacing } from "./replace/replace-errors.ts";
+import { fileLimitOf } from "./search/file-limit.ts";
 import { hintsFor, hintsOnFile } from "./search/hints.ts";
 import { encodingOptions } from "./search/matches.ts";
 import { LeftOutFields, renderPage } from "./search/pages.ts";
@@ -178,7 +180,7 @@ export const replace = defineCoderFunction({
     const shown = await runInSlices(shownOf(value, unsure), createTimeSlice());
     return { committed: false, ...shown, ...plan, ...leftOut };
   },
-  render: (answer, _, sent) => renderReplaced(answer, { answer: "echo", ...sent }),
+  render: (answer, { sentence }, sent) => renderReplaced(answer, sentence, { answer: "echo", ...sent }),
 });
 
 interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_globs"> {
@@ -190,9 +192,12 @@ interface FoundFiles extends Pick<SearchAnswer, "not_searched" | "unmatched_glob
 /** Finds the files that may have a match. Throws a refusal if there are too many. */
 async function findFiles(sent: Request, context: CoderContext): Promise<FoundFiles> {
   const { config, profile, deadline, caller, searcher, jail, maxAnswerBytes } = context;
+  const candidates = candidateQuery(sent);
+  const { max_read_bytes, max_write_bytes } = config;
+  const fileLimit = fileLimitOf({ max_read_bytes, max_write_bytes, isMultiline: candidates.multiline });
   const { answer } = await searcher.search(
     {
-      query: { ...candidateQuery(sent), ignoreCase: sent.ignore_case, word: sent.whole_word },
+      query: { ...candidates, ignoreCase: sent.ignore_case, word: sent.whole_word },
       lines: {
         maxLineBytes: config.max_read_bytes,
         ...encodingOptions(sent.encoding, context),
@@ -210,7 +215,7 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
       includesHidden: sent.include_hidden ?? true,
       ...folderFilterOf("search", sent, context),
       maxMatches: maxFiles + 1,
-      maxFileBytes: Math.min(config.max_read_bytes, config.max_write_bytes),
+      maxFileBytes: fileLimit.max_bytes,
       content: true,
       paths: false,
       maxAnswerBytes,
@@ -220,6 +225,7 @@ async function findFiles(sent: Request, context: CoderContext): Promise<FoundFil
         after: undefined,
         seal: () => "",
         namesLeftOut: true,
+        fileLimit,
       },
     },
     { deadline, caller },
@@ -329,6 +335,7 @@ type Answer = Static<typeof response> & { readonly checkpoint?: number };
 /** Renders an answer. Without the request, as for a committed plan, it leaves out the lines of each file. */
 export function* renderReplaced(
   answer: Answer,
+  sentence: Wording["sentence"],
   { answer: form = "none", ...sent }: Partial<Request> = {},
 ): Steps<string> {
   const { committed, files, results, transaction, plan, checkpoint, not_replaced: left = 0 } = answer;
@@ -350,10 +357,14 @@ export function* renderReplaced(
       : [
           `[not replaced: ${count(left, "file that matches", "files that match")}, with a name that is not UTF-8]`,
         ]),
-    ...renderPage(answer, isEmpty, [
-      ...(files.some(({ path }) => path === sent.path?.replace(/^(?:\.\/)+/, "")) ? hintsOnFile(sent) : []),
-      ...(isEmpty ? hintsForReplacement(sent) : []),
-    ]),
+    ...renderPage(answer, {
+      isEmpty,
+      hints: [
+        ...(files.some(({ path }) => path === sent.path?.replace(/^(?:\.\/)+/, "")) ? hintsOnFile(sent) : []),
+        ...(isEmpty ? hintsForReplacement(sent) : []),
+      ],
+      sentence,
+    }),
     ...(meansEndsOfFile(sent)
       ? ["[^ and $ are the ends of each file; with (?m) before the query, those of each line]"]
       : []),

@@ -21,6 +21,7 @@ import { parseGlobFields } from "./fields/request-globs.ts";
 import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
 import { joinLines, renderEach } from "./render/lines.ts";
+import { fileLimitOf } from "./search/file-limit.ts";
 import { hintsFor, hintsOnDenied, hintsOnFile, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
@@ -182,8 +183,8 @@ export const search = defineCoderFunction({
   },
   *render(
     { content_matches, path_matches, files = [], hints, truncated, ...page },
-    _,
-    { search_content, cursor },
+    { sentence },
+    { search_content, cursor, max_file_bytes: maxFileBytes },
   ) {
     const lines = yield* renderMatches(content_matches);
     for (const line of yield* renderEach(files, renderFile)) lines.push(line);
@@ -193,7 +194,7 @@ export const search = defineCoderFunction({
     const notes = [
       ...(truncated || cursor ? [] : renderTotal(files)),
       ...(isCut ? ["[cut: there is more; narrow path or globs, or raise max_matches]"] : []),
-      ...renderPage(page, lines.length + paths.length === 0, hints),
+      ...renderPage(page, { isEmpty: lines.length + paths.length === 0, hints, maxFileBytes, sentence }),
     ];
     if (hasHeading && lines.length > 0) lines.push("");
     if (hasHeading) lines.push("[paths that match]");
@@ -281,6 +282,11 @@ function queryOf(
 function searchRequestOf(request: Request, context: CoderContext): SearchRequest {
   const { config, profile, maxAnswerBytes } = context;
   const isExtended = hasLaterField(request) || profile["search.max_bytes"] !== undefined;
+  const fileLimit = fileLimitOf({
+    max_read_bytes: config.max_read_bytes,
+    max_file_bytes: request.max_file_bytes,
+    isMultiline: request.multiline ?? false,
+  });
   return {
     query: queryOf(request, profile),
     lines: lineOptionsOf(request, context),
@@ -293,13 +299,13 @@ function searchRequestOf(request: Request, context: CoderContext): SearchRequest
     includesHidden: request.include_hidden ?? true,
     ...folderFilterOf("search", request, context),
     maxMatches: request.max_matches ?? config.search_default_max_matches,
-    maxFileBytes: Math.min(config.max_read_bytes, request.max_file_bytes ?? Number.POSITIVE_INFINITY),
+    maxFileBytes: fileLimit.max_bytes,
     content: request.search_content,
     paths: request.search_paths,
     fuzzyPaths: request.search_paths && request.query !== "" && (request.fuzzy_paths ?? false),
     maxAnswerBytes,
     sort: request.sort ?? "path",
-    page: isExtended ? pageOf(request, context) : undefined,
+    page: isExtended ? pageOf(request, fileLimit, context) : undefined,
     isExtended,
   };
 }

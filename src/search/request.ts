@@ -65,10 +65,19 @@ export interface PageRequest {
   readonly seal: (place: Place) => string;
   /** Whether to report why files were not searched, with the names of some. Default: false. */
   readonly namesLeftOut?: boolean;
+  /** The origin of `maxFileBytes`, to report it with files that are too large. */
+  readonly fileLimit?: FileLimit;
 }
 
-/** The files and folders that were not searched for one reason. */
-export interface NotSearched {
+/** The limit on the size of the files to search, as an answer reports it. */
+export interface FileLimit {
+  readonly max_bytes: number;
+  /** The key of the configuration or the field of the request that sets it. */
+  readonly set_by: "max_read_bytes" | "max_write_bytes" | "multiline" | "max_file_bytes";
+}
+
+/** The files and folders that were not searched for one reason; with the limit, if they are too large. */
+export interface NotSearched extends Partial<FileLimit> {
   readonly count: number;
   /** The first names, if the reason is one that a caller can change. */
   readonly names?: readonly string[];

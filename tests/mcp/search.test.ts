@@ -100,11 +100,13 @@ describe("what is not searched", () => {
     },
     { max_read_bytes: 300 },
   );
+  const overRead =
+    "(over 300 bytes, the max_read_bytes of the configuration; coder_read_file reads parts, with line_from and line_to)";
   const always = ".hidden/h\n1→two\n\na.txt\n1→two\n";
   answers([
     [
       { query: "two" },
-      `${always}[not searched: dist/, node_modules/, p/dist/ and 1 more excluded (use_default_excludes: false), a.log, b.log, build/ and 2 more ignored (respect_gitignore: false), 2 denied, 2 binary, 1 too large]`,
+      `${always}[not searched: dist/, node_modules/, p/dist/ and 1 more excluded (use_default_excludes: false), a.log, b.log, build/ and 2 more ignored (respect_gitignore: false), 2 denied, 2 binary, 1 too large ${overRead}]`,
     ],
     [
       { query: "two", include_hidden: false, respect_gitignore: false, path: "bin" },
@@ -118,8 +120,17 @@ describe("what is not searched", () => {
         use_default_excludes: false,
         respect_gitignore: false,
       },
-      "a.txt\n1→two\n[not searched: 1 too large]",
+      `a.txt\n1→two\n[not searched: 1 too large ${overRead}]`,
     ],
+    [
+      { query: "two", path: "large.txt", max_file_bytes: 1000 },
+      `[nothing found: no file was searched]\n[not searched: 1 too large ${overRead.replace(";", ", which max_file_bytes cannot exceed;")}]`,
+    ],
+    [
+      { query: "two", path: "large.txt", max_file_bytes: 5 },
+      "[nothing found: no file was searched]\n[not searched: 1 too large (over 5 bytes, the max_file_bytes of this call; send a larger one)]",
+    ],
+    [{ query: "one", path: "a.txt", max_file_bytes: 4 }, "[nothing found in 1 file]"],
     [
       { query: "two", path: "p", use_default_excludes: false },
       "p/dist/x\n1→two\n\np/target/x\n1→two\n[not searched: p/d.log ignored (respect_gitignore: false)]",
@@ -261,7 +272,7 @@ describe("options", () => {
   answers([
     [
       { query: "total", mode: "counts", max_file_bytes: 200 },
-      "a.ts: 2 lines, 4 matches\nb.md: 1 line, 1 match\n[3 lines, 5 matches in 2 files]\n[not searched: 1 binary, 1 too large]",
+      "a.ts: 2 lines, 4 matches\nb.md: 1 line, 1 match\n[3 lines, 5 matches in 2 files]\n[not searched: 1 binary, 1 too large (over 200 bytes, the max_file_bytes of this call; send a larger one)]",
     ],
     [
       { query: "total", whole_word: true, mode: "counts", every_match: true, path: "a.ts" },

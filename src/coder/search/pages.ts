@@ -1,11 +1,13 @@
 /** A search in pages: the fields of the request, and of the answer (coder §16). */
 import { type Static, Type } from "@sinclair/typebox";
 import { UInt32, UInt64 } from "../../base/schema/fragments.ts";
+import type { Wording } from "../../calls/contract/wording.ts";
 import { isOfWindows } from "../../calls/requests/mistaken-paths.ts";
-import type { PageRequest } from "../../search/request.ts";
+import type { FileLimit, PageRequest } from "../../search/request.ts";
 import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
+import { renderFileLimit } from "./file-limit.ts";
 
 const since = "0.4.0";
 
@@ -27,6 +29,7 @@ export const LeftOutFields = {
           }),
         ),
         count: UInt64(),
+        max_bytes: Type.Optional(UInt64({ description: "Of `too_large`: the maximum size." })),
         names: Type.Optional(Type.Array(Type.String(), { description: "The first of them." })),
         reason: Type.Union([
           Type.Literal("default_excludes"),
@@ -38,6 +41,17 @@ export const LeftOutFields = {
           Type.Literal("long_lines"),
           Type.Literal("root_gone"),
         ]),
+        set_by: Type.Optional(
+          Type.Union(
+            [
+              Type.Literal("max_read_bytes"),
+              Type.Literal("max_write_bytes"),
+              Type.Literal("multiline"),
+              Type.Literal("max_file_bytes"),
+            ],
+            { description: "The key of the configuration, or the field, that sets `max_bytes`." },
+          ),
+        ),
       }),
       { since, description: "Files and folders that were not searched, and why." },
     ),
@@ -83,6 +97,7 @@ const PageAnswer = Type.Object(PageAnswerFields);
 /** Returns the requested page. Throws a refusal. */
 export function pageOf(
   request: Static<typeof PageFieldsRequest>,
+  fileLimit: FileLimit,
   { profile, searcher: { cursors } }: Pick<CoderContext, "profile" | "searcher">,
 ): PageRequest {
   const { cursor, deadline_ms: milliseconds } = request;
@@ -96,6 +111,7 @@ export function pageOf(
     after,
     seal: (place) => cursors.seal(query, place),
     namesLeftOut: profile["search.not_searched"],
+    fileLimit,
   };
 }
 
@@ -114,14 +130,24 @@ type Page = Static<typeof PageAnswer>;
 type UnmatchedGlob = NonNullable<Page["unmatched_globs"]>[number];
 type NotSearched = NonNullable<Page["not_searched"]>[number];
 
+/** The call of a page, and what is known of it besides the page. */
+interface PageContext {
+  readonly isEmpty: boolean;
+  /** The fields that could make the query of an empty answer match, or show its matches as they are meant. */
+  readonly hints?: readonly string[] | undefined;
+  /** The `max_file_bytes` of the call, if any. */
+  readonly maxFileBytes?: number | undefined;
+  readonly sentence: Wording["sentence"];
+}
+
 /**
  * Renders, as lines for models, the parts that an answer leaves out and how to continue. A complete answer
- * with matches has no such line. `hints` name fields that could make the query of an empty answer match, or
- * show its matches as they are meant.
+ * with matches has no such line.
  */
-export function renderPage(page: Page, isEmpty: boolean, hints: readonly string[] = []): string[] {
+export function renderPage(page: Page, context: PageContext): string[] {
+  const { isEmpty, hints = [] } = context;
   const { next_cursor, stopped_by, unmatched_globs } = page;
-  const left = notSearchedIn(page).map(renderNotSearched);
+  const left = notSearchedIn(page).map((one) => renderNotSearched(one, context));
   return [
     ...(isEmpty ? [`[nothing found${describeSearched(page, hints)}]`] : hints.map((hint) => `[${hint}]`)),
     ...(left.length > 0 ? [`[not searched: ${left.join(", ")}]`] : []),
@@ -157,10 +183,12 @@ function notSearchedIn({ not_searched, skipped }: Page): readonly NotSearched[] 
     .map(([reason, count]) => ({ count, reason: reason as NotSearched["reason"] }));
 }
 
-function renderNotSearched(left: NotSearched): string {
+function renderNotSearched(left: NotSearched, { maxFileBytes, sentence }: PageContext): string {
   const { field } = reasons[left.reason];
   const both = left.also_ignored ? ` and ${reasons.ignore_files.field}` : "";
-  return `${renderLeftOut(left)}${field === undefined ? "" : ` (${field}${both})`}`;
+  const limit = renderFileLimit({ ...left, sentBytes: maxFileBytes });
+  const remedies = [...(field === undefined ? [] : [`${field}${both}`]), ...(limit ? [sentence(limit)] : [])];
+  return `${renderLeftOut(left)}${remedies.map((remedy) => ` (${remedy})`).join("")}`;
 }
 
 /** Returns the names or the number of entries that were left out, and the reason. */

@@ -375,7 +375,9 @@ const notSearchedBytes = jsonBytes({
   ).map((reason) => ({
     ...(reason === "default_excludes" && { also_ignored: true as const }),
     count: Number.MAX_SAFE_INTEGER,
+    ...(reason === "too_large" && { max_bytes: Number.MAX_SAFE_INTEGER }),
     reason,
+    ...(reason === "too_large" && { set_by: "max_write_bytes" as const }),
   })),
 } satisfies Pick<PageFields, "not_searched">);
 

@@ -2,7 +2,7 @@ import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
 import type { Batch } from "../batches/batches.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { laterPlace, type Place, type Position } from "../place.ts";
-import type { NotSearched, PageFields, PageRequest, StoppedBy } from "../request.ts";
+import type { FileLimit, NotSearched, PageFields, PageRequest, StoppedBy } from "../request.ts";
 import { type FirstLeftOut, type PassedOver, Tally } from "../walk/tally.ts";
 
 /** The paths of files, relative to the start of the walk. */
@@ -36,6 +36,7 @@ export class ResultPage {
   #start: Place;
   readonly #seal: PageRequest["seal"];
   readonly #namesLeftOut: boolean;
+  readonly #fileLimit: FileLimit | undefined;
   readonly #isFirst: boolean;
   readonly #deadline: Deadline | undefined;
   readonly #tally = new Tally();
@@ -49,7 +50,7 @@ export class ResultPage {
 
   /** Creates a page for a call with `millisecondsLeft` before its deadline. */
   constructor(
-    { after, seal, milliseconds, namesLeftOut = false }: PageRequest,
+    { after, seal, milliseconds, namesLeftOut = false, fileLimit }: PageRequest,
     millisecondsLeft: number,
     start: Place = laterPlace("", undefined),
   ) {
@@ -57,6 +58,7 @@ export class ResultPage {
     this.#start = after ?? start;
     this.#seal = seal;
     this.#namesLeftOut = namesLeftOut;
+    this.#fileLimit = fileLimit;
     this.#isFirst = after === undefined;
     this.#deadline =
       milliseconds === undefined ? undefined : deadlineIn(Math.min(milliseconds, millisecondsLeft));
@@ -189,6 +191,7 @@ export class ResultPage {
       ...(this.#namesLeftOut &&
         notSearched(passed, this.#firstLeftOut ?? walk.firstLeftOut, {
           skipped: counts,
+          fileLimit: this.#fileLimit,
           goneRoots: [...this.#goneRoots],
         })),
       searched: { bytes: searched.bytes + bytes, files: searched.files + files },
@@ -214,6 +217,13 @@ function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatche
   };
 }
 
+/** The reasons to leave out entries that the walk of a page does not count. */
+interface OtherwiseLeftOut {
+  readonly skipped: PageFields["skipped"];
+  readonly fileLimit: FileLimit | undefined;
+  readonly goneRoots: readonly string[];
+}
+
 /**
  * Returns the left-out entries by reason, with the names of the first ones, or an empty object if nothing was
  * left out.
@@ -221,7 +231,7 @@ function unmatchedIn({ unmatchedGlobs }: PassedWalk): Pick<PageFields, "unmatche
 function notSearched(
   { excluded, ignored, denied }: PassedOver,
   { byDefault, alsoIgnored, byIgnoreFiles }: FirstLeftOut,
-  { skipped, goneRoots }: { skipped: PageFields["skipped"]; goneRoots: readonly string[] },
+  { skipped, fileLimit, goneRoots }: OtherwiseLeftOut,
 ): Pick<PageFields, "not_searched"> {
   const excludedByDefault = excluded - ignored;
   const names = byDefault.slice(0, excludedByDefault);
@@ -235,7 +245,12 @@ function notSearched(
     { count: ignored, names: byIgnoreFiles.slice(0, ignored), reason: "ignore_files" },
     { count: denied, reason: "denied" },
     { count: skipped.binary, reason: "binary" },
-    { count: skipped.too_large, reason: "too_large" },
+    {
+      count: skipped.too_large,
+      ...(fileLimit && { max_bytes: fileLimit.max_bytes }),
+      reason: "too_large",
+      ...(fileLimit && { set_by: fileLimit.set_by }),
+    },
     { count: skipped.unreadable, reason: "unreadable" },
     { count: skipped.long_lines, reason: "long_lines" },
     { count: goneRoots.length, names: goneRoots.slice(0, maxRootsNamed), reason: "root_gone" },

@@ -6,6 +6,7 @@ const id = "coder::search";
 
 /** A page of matches. `lines` are `path:line` of lines with `x` in their first column. */
 interface Page {
+  readonly notSearched?: readonly object[];
   readonly lines?: readonly string[];
   readonly paths?: readonly string[];
   readonly files?: readonly object[];
@@ -15,7 +16,7 @@ interface Page {
   readonly config?: NonNullable<Case["config"]>;
 }
 
-function answerOf({ lines = [], paths = [], files, searched, skipped, stoppedBy }: Page) {
+function answerOf({ lines = [], paths = [], files, searched, skipped, stoppedBy, notSearched }: Page) {
   const [count, bytes] = searched;
   return {
     content_matches: lines.map((match) => {
@@ -24,6 +25,7 @@ function answerOf({ lines = [], paths = [], files, searched, skipped, stoppedBy 
     }),
     path_matches: paths.map((path) => ({ kind: "file", path })),
     ...(files && { files }),
+    ...(notSearched && { not_searched: notSearched }),
     index: "scan",
     truncated: stoppedBy !== undefined,
     ...(stoppedBy && { next_cursor: anyCursor, stopped_by: stoppedBy }),
@@ -397,6 +399,30 @@ const counts: Case[] = [
   ),
 ];
 
+/** Searches beside a file that is too large, whose limit the answer names. */
+const overLimit = (name: string, payload: object, limit: { max_bytes: number; set_by: string }): Case =>
+  searches(name, { a: "x\n", b: "x\n".repeat(100) }, payload, {
+    lines: ["a:1"],
+    searched: [1, 2],
+    skipped: { too_large: 1 },
+    notSearched: [{ count: 1, ...limit, reason: "too_large" }],
+    config: { ...agent, max_read_bytes: 100 },
+  });
+
+const limits: Case[] = [
+  overLimit("profile agent: max_read_bytes limits files", {}, { max_bytes: 100, set_by: "max_read_bytes" }),
+  overLimit(
+    "profile agent: max_file_bytes above max_read_bytes",
+    { max_file_bytes: 1000 },
+    { max_bytes: 100, set_by: "max_read_bytes" },
+  ),
+  overLimit(
+    "profile agent: max_file_bytes below max_read_bytes",
+    { max_file_bytes: 50 },
+    { max_bytes: 50, set_by: "max_file_bytes" },
+  ),
+];
+
 const refuses = (name: string, payload: object, ...says: string[]): Case => ({
   name,
   tree: five,
@@ -430,7 +456,7 @@ const refusals: Case[] = [
   ),
 ];
 
-export const cases: readonly Case[] = [...pages, ...within, ...counts, ...refusals].map((one) => ({
+export const cases: readonly Case[] = [...pages, ...within, ...counts, ...limits, ...refusals].map((one) => ({
   ...one,
   name: `pages: ${one.name}`,
 }));
