@@ -48,7 +48,11 @@ const request = Type.Object(
     images: ImagesField,
     limit: UInt32({ default: 1000, isRare: true, description: "Maximum changes in an answer." }),
     max_diff_bytes: Type.Optional(
-      UInt32({ isRare: true, description: "Maximum bytes of all diffs and images together. Default 65536." }),
+      UInt32({
+        isRare: true,
+        description:
+          "Maximum bytes of all diffs and images together. Default 65536; at most a quarter of `max_answer_bytes`.",
+      }),
     ),
     net: Type.Optional(Type.Boolean({ isRare: true, description: "Each path once, by name." })),
     path: Type.Optional(Type.String({ description: "Only changes of this path or below it." })),

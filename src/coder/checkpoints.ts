@@ -36,7 +36,11 @@ const request = Type.Object(
     images: ImagesField,
     limit: UInt32({ default: 50, description: "Maximum checkpoints in an answer." }),
     max_diff_bytes: Type.Optional(
-      UInt32({ isRare: true, description: "Maximum bytes of all diffs and images together. Default 65536." }),
+      UInt32({
+        isRare: true,
+        description:
+          "Maximum bytes of all diffs and images together. Default 65536; at most a quarter of `max_answer_bytes`.",
+      }),
     ),
     path: Type.Optional(
       Type.String({

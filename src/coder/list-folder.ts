@@ -97,7 +97,7 @@ export const listFolder = defineCoderFunction({
       has_more: start + pageSize < total,
     };
   },
-  *render({ entries, page, page_size: pageSize, total, has_more }) {
+  *render({ entries, page, page_size: pageSize, total, has_more }, _, { page_size: sent }) {
     const lines = yield* renderEach(entries, (entry) => {
       if (entry.gone) return `${renderEntry(entry)} [gone]`;
       const size = entry.kind === "file" ? `  ${entry.size}` : "";
@@ -112,7 +112,8 @@ export const listFolder = defineCoderFunction({
       : page > last
         ? `; the last page is ${last}`
         : "";
-    lines.push(`[page ${page}: ${entries.length} of ${total} entries${more}]`);
+    const limit = sent != null && sent > pageSize ? `; page_size is at most ${pageSize}` : "";
+    lines.push(`[page ${page}: ${entries.length} of ${total} entries${limit}${more}]`);
     return yield* joinLines(lines);
   },
 });

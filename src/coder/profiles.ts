@@ -129,6 +129,8 @@ export const profileTable = {
   "changed.include_ignored": { contract: true, agent: false },
   /** Whether changes without `since` are those of the session, if the call has one. */
   "changes.from_session": { contract: false, agent: true },
+  /** Whether a tree of the maximum depth does not advise a larger `max_depth`. */
+  "tree.names_deepest": { contract: false, agent: true },
   "tree.max_bytes": { contract: undefined, agent: 32_768 },
   "tree.use_default_excludes": { contract: false, agent: true },
   "tree.respect_gitignore": { contract: false, agent: true },

@@ -71,3 +71,18 @@ test("a search for the path of something denied says that it is, whether it exis
   await coder.close();
   rmSync(folder, { recursive: true });
 });
+
+test("a page as large as a message names the maximum of max_bytes", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "coder-"));
+  writeFileSync(join(folder, "f.txt"), "needle\n".repeat(200));
+  const coder = await openCoder({ ...defaultConfig(), base_path: folder, profile: "agent" });
+  const invoke = createInvoke(coder, createLog({ level: "error", form: "text", write: () => {} }));
+  const payload = { query: "needle", max_bytes: 1_000_000 };
+  const outcome = await invoke(search, payload, { maxAnswerBytes: 3000 });
+  await coder.close();
+  rmSync(folder, { recursive: true });
+  expect(outcome).toMatchObject({
+    answer: { hints: ["max_bytes is at most 3000, which one message carries"], stopped_by: "max_bytes" },
+  });
+  expect(JSON.stringify((outcome as { answer: object }).answer).length).toBeLessThanOrEqual(3000);
+});

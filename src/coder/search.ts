@@ -22,7 +22,14 @@ import type { ProfileDefaults } from "./profiles.ts";
 import { renderName } from "./render/entry-text.ts";
 import { joinLines, renderEach } from "./render/lines.ts";
 import { fileLimitOf } from "./search/file-limit.ts";
-import { hintsFor, hintsOnDenied, hintsOnFile, hintsOnUnicode, undecodedHint } from "./search/hints.ts";
+import {
+  hintsFor,
+  hintsOnDenied,
+  hintsOnFile,
+  hintsOnLimits,
+  hintsOnUnicode,
+  undecodedHint,
+} from "./search/hints.ts";
 import { FileList, lineOptionsOf, MatchEntry, MatchFields, shownLineBytes } from "./search/matches.ts";
 import { PageAnswerFields, PageRequestFields, pageOf, renderPage } from "./search/pages.ts";
 import { renderFile, renderMatches, renderTotal } from "./search/text.ts";
@@ -70,7 +77,9 @@ const request = Type.Object(
     include_hidden: Type.Optional(
       Type.Boolean({ since: "0.4.0", description: "Names that begin with a dot (default true)." }),
     ),
-    max_file_bytes: Type.Optional(UInt32({ since: "0.4.0", isRare: true })),
+    max_file_bytes: Type.Optional(
+      UInt32({ since: "0.4.0", isRare: true, description: "At most `max_read_bytes` of the configuration." }),
+    ),
     sort: Type.Optional(
       Type.Union([Type.Literal("path"), Type.Literal("modified")], {
         since: "0.4.0",
@@ -220,8 +229,12 @@ function* noteFound(
   yield* shownFiles.noteFound(author, lines, { areComparable: encoding === undefined });
 }
 
-/** Returns advice on fields that could find something, or show it as it is meant. */
-function hintsOn(answer: SearchAnswer, request: Request, { jail }: CoderContext): string[] {
+/** Returns advice on fields that could find something, or show it as it is meant, and their limits. */
+function hintsOn(answer: SearchAnswer, request: Request, context: CoderContext): string[] {
+  const { jail, deadline, maxAnswerBytes } = context;
+  const maxima = { bytes: maxAnswerBytes, milliseconds: deadline.milliseconds };
+  const limits = hintsOnLimits(request, answer.stopped_by, maxima);
+  if (limits.length > 0) return limits;
   if (isEmpty(answer)) {
     const denied = hintsOnDenied(request, (names) => jail.denies(names));
     // Nothing in the request would find it.

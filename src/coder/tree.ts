@@ -8,6 +8,7 @@ import { jsonBytes } from "../text/sizes/json-size.ts";
 import { defaultAnswerBytes, defineCoderFunction } from "./define.ts";
 import { FolderFilterFields, folderFilterOf } from "./fields/folder-filter.ts";
 import { BytePlan } from "./tree/byte-plan.ts";
+import { deepest } from "./tree/cuts.ts";
 import { TreeFilter } from "./tree/filter.ts";
 import { TreeNode } from "./tree/node.ts";
 import { NodeQuota } from "./tree/node-quota.ts";
@@ -67,9 +68,6 @@ const response = Type.Object(
   },
   { title: "TreeOutput" },
 );
-
-/** Maximum depth of an opened folder. The bus decodes at most 127 levels of JSON, and a folder takes two. */
-const deepest = 60;
 
 /** `coder::tree`: a recursive snapshot, bounded in depth and width (coder §8). */
 export const tree = defineCoderFunction({

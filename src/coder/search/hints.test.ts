@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { hintsFor, hintsOnUnicode, type QueryFields } from "./hints.ts";
+import { hintsFor, hintsOnLimits, hintsOnUnicode, type QueryFields } from "./hints.ts";
 
 const literal = '"regex": true would read it as a pattern';
 const lines = '"multiline": true would match across lines';
@@ -80,4 +80,18 @@ test.each([
   ["\u00e9".repeat(1000), {}],
 ])("%s %j has none", (query, fields) => {
   expect(hintsOnUnicode({ ...plain, query, ...fields })).toEqual([]);
+});
+
+test("a page that ended at a maximum names it only to a call that asked for more", () => {
+  const maxima = { bytes: 1000, milliseconds: 25_000 };
+  expect(hintsOnLimits({ max_bytes: 1001 }, "max_bytes", maxima)).toEqual([
+    "max_bytes is at most 1000, which one message carries",
+  ]);
+  expect(hintsOnLimits({ deadline_ms: 60_000 }, "deadline", maxima)).toEqual([
+    "deadline_ms is at most 25000, the time limit of a call",
+  ]);
+  const both = { max_bytes: 1000, deadline_ms: 25_000 };
+  for (const by of ["max_bytes", "deadline"] as const) expect(hintsOnLimits(both, by, maxima)).toEqual([]);
+  expect(hintsOnLimits({ max_bytes: 2000, deadline_ms: 60_000 }, "max_matches", maxima)).toEqual([]);
+  expect(hintsOnLimits({}, "max_bytes", maxima)).toEqual([]);
 });

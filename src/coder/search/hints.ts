@@ -1,4 +1,5 @@
-/** Other readings of a query that found nothing. */
+/** Other readings of a query that found nothing, and the maxima of fields. */
+import type { StoppedBy } from "../../search/request.ts";
 
 /** The fields of a request that say how its query matches. */
 export interface QueryFields {
@@ -80,6 +81,28 @@ export function hintsOnFile(
   const listed = sent.map((field) => `"${field}"`).join(" and ");
   return [`${listed} ${sent.length === 1 ? "selects" : "select"} in folders only, and "path" is a file`];
 }
+
+/** The fields of a request that limit a page. */
+interface PageLimits {
+  readonly max_bytes?: number;
+  readonly deadline_ms?: number;
+}
+
+/** Returns a hint at the maximum of the field that ended a page, if the request has a larger value. */
+export function hintsOnLimits(
+  { max_bytes: bytes = 0, deadline_ms: milliseconds = 0 }: PageLimits,
+  stoppedBy: StoppedBy | undefined,
+  maxima: { readonly bytes: number; readonly milliseconds: number },
+): string[] {
+  if (stoppedBy === "max_bytes" && bytes > maxima.bytes)
+    return [`max_bytes is at most ${maxima.bytes}, which one message carries`];
+  if (stoppedBy === "deadline" && milliseconds > maxima.milliseconds)
+    return [`deadline_ms is at most ${maxima.milliseconds}, the time limit of a call`];
+  return [];
+}
+
+/** Maximum bytes of such a hint in an answer, with its field. */
+export const limitHintBytes = 128;
 
 /** A hint at lines with U+FFFD, which files in UTF-8 hardly ever have. */
 export const undecodedHint =

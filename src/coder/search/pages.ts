@@ -8,6 +8,7 @@ import { refuseCoder } from "../coder-errors.ts";
 import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
 import { renderFileLimit } from "./file-limit.ts";
+import { limitHintBytes } from "./hints.ts";
 
 const since = "0.4.0";
 
@@ -15,7 +16,9 @@ export const PageRequestFields = {
   cursor: Type.Optional(
     Type.String({ since, description: "From the answer before; other fields unchanged." }),
   ),
-  deadline_ms: Type.Optional(UInt32({ since, isRare: true })),
+  deadline_ms: Type.Optional(
+    UInt32({ since, isRare: true, description: "At most the time limit of the call." }),
+  ),
   max_bytes: Type.Optional(UInt32({ since, description: "Of JSON; as text it is shorter." })),
 };
 
@@ -94,14 +97,18 @@ export const PageAnswerFields = {
 const PageFieldsRequest = Type.Object(PageRequestFields);
 const PageAnswer = Type.Object(PageAnswerFields);
 
+type PageServices = Pick<CoderContext, "profile" | "searcher" | "maxAnswerBytes">;
+
 /** Returns the requested page. Throws a refusal. */
 export function pageOf(
   request: Static<typeof PageFieldsRequest>,
   fileLimit: FileLimit,
-  { profile, searcher: { cursors } }: Pick<CoderContext, "profile" | "searcher">,
+  { profile, searcher: { cursors }, maxAnswerBytes }: PageServices,
 ): PageRequest {
   const { cursor, deadline_ms: milliseconds } = request;
-  const maxBytes = request.max_bytes ?? profile["search.max_bytes"];
+  const requested = request.max_bytes ?? profile["search.max_bytes"];
+  const isOver = requested !== undefined && requested > maxAnswerBytes && profile["search.hints"];
+  const maxBytes = isOver ? maxAnswerBytes - limitHintBytes : requested;
   const query = describeQuery(request);
   const after = cursor === undefined ? undefined : cursors.open(query, cursor);
   if (cursor !== undefined && after === undefined) throw refuseCoder.badCursor(cursor);

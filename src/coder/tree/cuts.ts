@@ -23,6 +23,15 @@ const shownInPart = (key: LimitKey, limit: number, { shown, total }: { shown: nu
 
 export const cutByDepth = (maxDepth: number) => notOpened("max_depth", maxDepth);
 
+/** Maximum depth of an opened folder. The bus decodes at most 127 levels of JSON, and a folder takes two. */
+export const deepest = 60;
+
+/** The cut of a folder that no `max_depth` opens. */
+export const cutAtDeepest = {
+  ...notOpened("max_depth", deepest),
+  hint: `Not opened: max_depth is at most ${deepest}. Send this folder as path.`,
+};
+
 export const cutByNodes = (maxNodes: number) => notOpened("max_nodes", maxNodes);
 
 export const cutByBytes = (maxBytes: number) => notOpened("max_bytes", maxBytes);

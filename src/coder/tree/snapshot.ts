@@ -10,7 +10,16 @@ import type { Folder, Name } from "../../filesystem/jail/folder.ts";
 import type { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 import type { JsonBudget } from "../../text/sizes/json-budget.ts";
 import type { CoderContext } from "../define.ts";
-import { cutByBytes, cutByDepth, cutByNodes, excluded, goneRoot, unreadable } from "./cuts.ts";
+import {
+  cutAtDeepest,
+  cutByBytes,
+  cutByDepth,
+  cutByNodes,
+  deepest,
+  excluded,
+  goneRoot,
+  unreadable,
+} from "./cuts.ts";
 import type { TreeFilter } from "./filter.ts";
 import type { Cut } from "./node.ts";
 import type { NodeQuota } from "./node-quota.ts";
@@ -121,8 +130,9 @@ function unopenedCut({ context: { jail, profile } }: TreeSnapshot, folder: Folde
 }
 
 /** Returns the reason why folders of this depth are not opened, or `undefined` if they are. */
-export function cutBefore({ maxDepth, quota }: TreeSnapshot, depth: number): Cut | undefined {
-  if (depth >= maxDepth) return cutByDepth(maxDepth);
+export function cutBefore({ context, maxDepth, quota }: TreeSnapshot, depth: number): Cut | undefined {
+  const isDeepest = maxDepth === deepest && context.profile["tree.names_deepest"];
+  if (depth >= maxDepth) return isDeepest ? cutAtDeepest : cutByDepth(maxDepth);
   return quota?.admits(depth + 1) === false ? cutByNodes(quota.maxNodes) : undefined;
 }
 

@@ -48,6 +48,15 @@ test("what is left out is marked where it would be, and explained once", () => {
   ]);
 });
 
+test("a folder at the maximum depth is opened by its path alone", () => {
+  let node: Parameters<typeof renderTree>[0] = folder("last", cut("max_depth"));
+  for (let depth = 59; depth >= 0; depth--) node = folder(`${depth}`, { children: [node] });
+  expect(shown(node).split("\n").slice(-2)).toEqual([
+    `${"  ".repeat(60)}last/ …`,
+    "[… at depth 60 is not opened, since max_depth is at most 60: send that folder as path]",
+  ]);
+});
+
 test("of nodes that were too many", () => {
   const root = folder("base", {
     children: [file("x"), folder("y", cut("max_nodes"))],

@@ -5,6 +5,7 @@ import type { Kind } from "../../base/schema/fragments.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
 import { renderEntry } from "../render/entry-text.ts";
 import { joinLines } from "../render/lines.ts";
+import { deepest } from "./cuts.ts";
 
 interface RenderedNode {
   readonly name: string;
@@ -23,6 +24,9 @@ interface Cut {
 /** Nodes that are rendered in one step. */
 const nodesPerStep = 512;
 
+/** The reason of a cut by `max_depth` that no larger one avoids. */
+const deepestReason = "deepest";
+
 /**
  * The explanations of marks, and the ways to see left-out entries. Each is shown once, however many folders
  * have the mark.
@@ -31,6 +35,10 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
   max_depth: {
     mark: "…",
     legend: "… is not opened: send a larger max_depth, or that folder as path",
+  },
+  [deepestReason]: {
+    mark: "…",
+    legend: `… at depth ${deepest} is not opened, since max_depth is at most ${deepest}: send that folder as path`,
   },
   max_nodes: {
     mark: "…",
@@ -65,7 +73,7 @@ const legends: Readonly<Record<string, { readonly mark: string; readonly legend:
 export function* renderTree(root: RenderedNode, omitted: number, wording: Wording): Steps<string> {
   const reasons = new Set<string>();
   const lines: string[] = [];
-  yield* renderNode(root, "", { lines, reasons });
+  yield* renderNode(root, 0, { lines, reasons });
   const notes = Object.keys(legends).filter((reason) => reasons.has(reason));
   for (const reason of notes) lines.push(`[${wording.sentence(legends[reason]!.legend)}]`);
   if (omitted > 0)
@@ -79,15 +87,16 @@ interface RenderedNodes {
   readonly reasons: Set<string>;
 }
 
-function* renderNode(node: RenderedNode, indent: string, rendered: RenderedNodes): Steps<void> {
+function* renderNode(node: RenderedNode, depth: number, rendered: RenderedNodes): Steps<void> {
   const { lines, reasons } = rendered;
+  const indent = "  ".repeat(depth);
   const { truncated, children } = node;
   const inside = `${indent}  `;
   const mark = truncated && (legends[truncated.reason]?.mark ?? "…");
   const notOpened = mark && children == null ? ` ${mark}` : "";
   if (lines.push(`${indent}${renderEntry(node)}${notOpened}`) % nodesPerStep === 0) yield;
-  for (const child of children ?? []) yield* renderNode(child, inside, rendered);
+  for (const child of children ?? []) yield* renderNode(child, depth + 1, rendered);
   if (truncated == null) return;
-  reasons.add(truncated.reason);
+  reasons.add(truncated.reason === "max_depth" && depth >= deepest ? deepestReason : truncated.reason);
   if (children != null) lines.push(`${inside}${mark} ${truncated.shown} of ${truncated.total}`);
 }
