@@ -20,3 +20,10 @@ test("an answer says whether a command had the time that was requested", () => {
   for (const request of [{}, { timeout_ms: 30_000 }])
     expect(render(request)).toBe("[timed out after 30.0 s; shell::exec_bg runs what takes longer]");
 });
+
+test("an answer whose output was cut names the maximum of max_output_bytes", () => {
+  const cut = { ...result, timed_out: false, exit_code: 0, maxima: { max_output_bytes: 4096 } };
+  expect(exec.render!(cut, wording, { max_output_bytes: 9999 })).toBe(
+    "[exit code 0, 30.0 s; max_output_bytes is at most 4096]",
+  );
+});

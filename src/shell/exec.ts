@@ -9,6 +9,7 @@ import { remarkFields } from "./job.ts";
 import { logging } from "./job-output.ts";
 import { renderDuration } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
+import { exceededMaxima, maximaField, renderMaxima } from "./maxima.ts";
 import { observe } from "./observe.ts";
 import { renderRemarks } from "./observed.ts";
 import type { RunLimits } from "./programs/foreground.ts";
@@ -53,6 +54,7 @@ const response = Type.Object(
       }),
     ),
     signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
+    ...maximaField,
     ...remarkFields,
   },
   { title: "ExecResponse" },
@@ -97,9 +99,14 @@ export const exec = defineShellFunction({
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
       const run = { program, held, limits, snapshot: command.snapshot };
-      return command.output === "channel"
-        ? await runIntoChannel(run, context)
-        : await runToItsEnd(run, context);
+      if (command.output === "channel") return await runIntoChannel(run, context);
+      const result = await runToItsEnd(run, context);
+      if (!result.stdout_truncated && !result.stderr_truncated) return result;
+      const { max_output_bytes } = context.config;
+      return {
+        ...result,
+        ...exceededMaxima({ max_output_bytes: command.max_output_bytes }, { max_output_bytes }),
+      };
     });
   },
   // An exit code is the answer of the program, such as that of tests that fail.
@@ -208,6 +215,7 @@ function renderResult(result: Result, wording: Wording, requestedMs: number): st
           `timed out after ${renderDuration(duration)}${requestedMs > duration ? ", the longest that shell::exec waits" : ""}; shell::exec_bg runs what takes longer`,
         )
       : `${outcomeOf(result)}, ${renderDuration(duration)}`,
+    ...renderMaxima(result.maxima),
     ...(job_id === undefined
       ? []
       : [

@@ -17,6 +17,7 @@ import { JobSummarySchema } from "./job.ts";
 import { defaultOutputBytes, JobOutput, logging, selectOutput, waitForOutput } from "./job-output.ts";
 import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
+import { exceededMaxima, maximaField } from "./maxima.ts";
 import { observe } from "./observe.ts";
 import type { ForwardedResult } from "./programs/jobs.ts";
 import type { OutputLog } from "./programs/output-log.ts";
@@ -69,6 +70,7 @@ const response = Type.Object(
     content: Type.Optional(OutputChannel),
     job: Type.Optional({ ...JobSummarySchema, since }),
     output: Type.Optional(Type.Unsafe<JobOutput>({ ...JobOutput, since })),
+    ...maximaField,
   },
   { title: "ExecBgResponse" },
 );
@@ -98,10 +100,10 @@ export const execBg = defineShellFunction({
     if (wait === undefined) return { ...started, argv: [...argv] };
     return { ...started, argv: [...argv], ...(await firstNews(started.job_id, wait, context)) };
   },
-  render: ({ job_id: id, argv, job, output }, wording) =>
+  render: ({ job_id: id, argv, job, output, maxima }, wording) =>
     job === undefined || output === undefined
       ? `[${id}: started ${renderCommand(argv)}]`
-      : renderJob({ id, ending: job, output }, wording),
+      : renderJob({ id, ending: job, output, maxima }, wording),
 });
 
 type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;
@@ -123,7 +125,13 @@ async function firstNews(id: string, milliseconds: number, { jobs, caller, confi
   const news = waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
   // The job goes on, so the answer has its name, however late it is.
   await news.catch(() => undefined);
-  return { job: jobs.summary(id, caller), output: selectOutput(log, { maxBytes: defaultOutputBytes }) };
+  const job = jobs.summary(id, caller);
+  const isCut = job.status === "running";
+  return {
+    job,
+    output: selectOutput(log, { maxBytes: defaultOutputBytes }),
+    ...(isCut && exceededMaxima({ start_ms: milliseconds }, { start_ms: config.max_timeout_ms })),
+  };
 }
 
 async function start(command: JobCommand, argv: Argv, context: ShellContext): Promise<StartedJob> {

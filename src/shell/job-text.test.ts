@@ -61,4 +61,11 @@ describe("a job", () => {
   ])("with %j says what was waited for", (part, text) => {
     expect(renderJob({ ...job, output: { ...output, ...part }, awaited: "b" }, plain)).toBe(text);
   });
+
+  test("names the maxima that fields exceeded", () => {
+    const maxima = { wait_ms: 30_000, max_output_bytes: 4096 };
+    expect(renderJob({ ...job, output: { ...output, end: 9 }, maxima }, plain)).toBe(
+      "a\nb\n[job-1: exit code 0 after 12 ms; wait_ms is at most 30000; max_output_bytes is at most 4096; more: since 3]",
+    );
+  });
 });

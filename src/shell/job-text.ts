@@ -2,6 +2,7 @@
 
 import type { Wording } from "../calls/contract/wording.ts";
 import type { JobOutput } from "./job-output.ts";
+import { renderMaxima } from "./maxima.ts";
 import { renderRemarks } from "./observed.ts";
 import { remarksOf } from "./programs/records.ts";
 
@@ -50,11 +51,13 @@ interface ShownJob {
   readonly awaited?: string | undefined;
   /** Whether `grep` chose the lines. */
   readonly isSearch?: boolean;
+  /** The maxima that fields of the request exceeded. */
+  readonly maxima?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Renders the output, and a line in brackets with the state of the job and how to continue. */
 export function renderJob(
-  { id, ending, output, since = 1, awaited, isSearch = false }: ShownJob,
+  { id, ending, output, since = 1, awaited, isSearch = false, maxima }: ShownJob,
   wording: Pick<Wording, "sentence">,
 ): string {
   const { text, from, next, start, end, matches, found, found_line: line } = output;
@@ -67,6 +70,7 @@ export function renderJob(
     ...(awaited === undefined
       ? []
       : [`${line ? `line ${line} matches` : "no line matches"} ${JSON.stringify(awaited)}`]),
+    ...renderMaxima(maxima),
     ...(next < end ? [`more: since ${next}`] : isRunning ? [`go on with since ${next}`] : []),
   ];
   return [

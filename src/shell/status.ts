@@ -11,6 +11,7 @@ import {
   waitForOutput,
 } from "./job-output.ts";
 import { renderJob } from "./job-text.ts";
+import { exceededMaxima, maximaField } from "./maxima.ts";
 import { remarksOf } from "./programs/records.ts";
 
 const since = "0.4.0";
@@ -54,6 +55,7 @@ const response = Type.Object(
     job: JobRecordSchema,
     output: Type.Optional(Type.Unsafe<JobOutput>({ ...JobOutput, since })),
     signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
+    ...maximaField,
     ...remarkFields,
   },
   { title: "StatusResponse" },
@@ -97,16 +99,39 @@ export const status = defineShellFunction({
       job: selects && profile["status.sends_once"] ? withoutOutputs(job) : job,
       output,
       ...(signal !== null && { signal }),
+      ...maximaOf(call, { job, output }, context),
       ...remarksOf(record),
     };
   },
-  render({ job, output, signal, ...remarks }, wording, { since, wait_for: awaited, grep }) {
+  render({ job, output, signal, maxima, ...remarks }, wording, { since, wait_for: awaited, grep }) {
     const shown = output ?? recorded(job);
     const isSearch = grep !== undefined;
     const ending = { ...job, signal, ...remarks };
-    return renderJob({ id: job.id, ending, output: shown, since, awaited, isSearch }, wording);
+    return renderJob({ id: job.id, ending, output: shown, since, awaited, isSearch, maxima }, wording);
   },
 });
+
+interface AnsweredJob {
+  readonly job: { readonly status: string };
+  readonly output: JobOutput;
+}
+
+/** Returns the maxima without which the call would have waited longer, or shown more. */
+function maximaOf(
+  { since = 1, tail_lines: tail = Number.POSITIVE_INFINITY, wait_ms, max_output_bytes }: StatusRequest,
+  { job, output: { from, next, start, end, found } }: AnsweredJob,
+  { config }: ShellContext,
+) {
+  const isWaitCut = job.status === "running" && found === undefined;
+  const isOutputCut = next < end || from > Math.max(start, since, next - tail);
+  return exceededMaxima(
+    { wait_ms, max_output_bytes },
+    {
+      ...(isWaitCut && { wait_ms: config.max_timeout_ms }),
+      ...(isOutputCut && { max_output_bytes: config.max_output_bytes }),
+    },
+  );
+}
 
 /** The fields that choose a part of the output. */
 const selecting = ["since", "tail_lines", "grep", "max_output_bytes"] as const;
