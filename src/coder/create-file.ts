@@ -11,7 +11,7 @@ import {
 } from "./create-file/content-encoding.ts";
 import { keptMark, notesOnReplaced, textFormOf } from "./create-file/replaced-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { DryRun } from "./fields/dry-run.ts";
+import { contextOfEntries, DryRun } from "./fields/dry-run.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
 import { refuseFileEncoding } from "./fields/file-encoding-errors.ts";
 import { notesOnLinks } from "./fields/links.ts";
@@ -122,10 +122,11 @@ export const createFile = defineCoderFunction({
   },
   async handle(request, context) {
     if (request.files.length === 0) throw refuse.emptyBatch("files");
+    const entries = contextOfEntries(context, request.dry_run);
     const results = [];
     for (const spec of request.files) {
       const { path, expected_revision: expected } = spec;
-      const outcome = await context.attempt(() => createOne(spec, { dryRun: request.dry_run }, context));
+      const outcome = await entries.attempt(() => createOne(spec, entries));
       const hasRevision = expected !== undefined || context.profile.revisions_of_writes;
       results.push(
         "error" in outcome
@@ -194,14 +195,13 @@ interface CreatedFile {
 /** Creates one file for an entry of a request. */
 export async function createOne(
   spec: Static<typeof CreateFileSpec>,
-  { dryRun = false }: { dryRun?: boolean },
   context: CoderContext,
 ): Promise<CreatedFile> {
   const { path, overwrite, parents, expected_revision: expected } = spec;
   const { profile, tree } = context;
   const mode = permissionBits(spec.mode, profile["create-file.mode"]);
   const skipsEqual = profile.skips_equal_writes;
-  const options = { path, overwrite, parents, expectedRevision: expected, dryRun, skipsEqual };
+  const options = { path, overwrite, parents, expectedRevision: expected, skipsEqual };
   const isText = overwrite && spec.encoding !== "base64" && profile["encodings.are_checked"];
   const create = isText
     ? () => replaceText(spec, { options, mode }, context)

@@ -35,6 +35,8 @@ export interface CoderServices extends Services {
   readonly configStatus: ConfigStatus;
   /** The time at which the worker was opened, from `performance.now()`. */
   readonly openedAt: number;
+  /** Returns an error with the facts about its path in a tree. `onDisk` is the jail under that of a plan. */
+  readonly explain: (error: unknown, seen: Jail, onDisk?: Jail) => unknown;
   readonly jail: Jail;
   readonly files: Files;
   /** The tree that functions change: the disk, or in a transaction its plan. */

@@ -10,7 +10,7 @@ import type { RemovalProgress } from "../filesystem/operations/require-allowed.t
 import { isUnrecorded } from "./checkpoints/with-checkpoint.ts";
 import { refuseCoder } from "./coder-errors.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { DryRun } from "./fields/dry-run.ts";
+import { contextOfEntries, DryRun } from "./fields/dry-run.ts";
 import { expecting } from "./fields/revisions.ts";
 import { renderBatch } from "./render/batch-text.ts";
 import { renderPath } from "./render/entry-text.ts";
@@ -75,15 +75,16 @@ export const deleteFile = defineCoderFunction({
     { title: "Two files", request: { paths: ["old.txt", "docs/draft.md"] } },
     { title: "A folder with everything in it", request: { paths: ["build"], recursive: true } },
   ],
-  async handle({ paths, recursive, dry_run: dryRun, expected_revisions: expected }, context) {
+  async handle({ paths, recursive, dry_run: isTrial, expected_revisions: expected }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
     const revisions = await runInSlices(revisionsOf(paths, expected), createTimeSlice());
-    const says = dryRun || expected !== undefined || context.profile.journal;
+    const says = isTrial || expected !== undefined || context.profile.journal;
+    const entries = contextOfEntries(context, isTrial);
     const results = [];
     for (const path of paths) {
       const lost = lossesSoFar(context);
-      const removal = { path, recursive, dryRun, expectedRevision: revisions.get(plainForm(path)) };
-      const outcome = await context.attempt(() => removeOne(removal, context));
+      const removal = { path, recursive, expectedRevision: revisions.get(plainForm(path)) };
+      const outcome = await entries.attempt(() => removeOne(removal, entries));
       results.push(
         "error" in outcome
           ? { path, success: false, removed: false, error: outcome.error.text }
@@ -147,7 +148,6 @@ const unavailable = { undo: "unavailable" } as const;
 interface Removal {
   readonly path: string;
   readonly recursive: boolean;
-  readonly dryRun?: boolean;
   readonly expectedRevision: string | undefined;
 }
 

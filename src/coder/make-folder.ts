@@ -4,6 +4,7 @@ import { Named } from "../base/schema/fragments.ts";
 import { makeFolderAt } from "../filesystem/operations/make-folder.ts";
 import { defineCoderFunction } from "./define.ts";
 import { EntryError, entryError } from "./error-codes.ts";
+import { contextOfEntries } from "./fields/dry-run.ts";
 import { Literal } from "./fields/literal.ts";
 import { permissionBits } from "./fields/permission-bits.ts";
 import { explainMissingFolder } from "./missing-paths/missing-folder.ts";
@@ -56,14 +57,15 @@ export const makeFolder = defineCoderFunction({
     { title: "A folder and those above it", request: { paths: ["src/models/user"] } },
     { title: "A private folder", request: { paths: ["drafts"], mode: "0700" } },
   ],
-  async handle({ paths, mode, parents, dry_run: dryRun }, context) {
+  async handle({ paths, mode, parents, dry_run: isTrial }, context) {
     if (paths.length === 0) throw refuse.emptyBatch("paths");
     const bits = permissionBits(mode, context.profile["make-folder.mode"]);
-    const options = { mode: bits, parents, dryRun, mayExist: true };
+    const options = { mode: bits, parents, mayExist: true };
+    const entries = contextOfEntries(context, isTrial);
     const results = [];
     for (const path of paths) {
-      const make = () => makeFolderAt(context.tree, { path, ...options }, context);
-      const outcome = await context.attempt(() => explainMissingFolder(make, { path, parents }, context));
+      const make = () => makeFolderAt(entries.tree, { path, ...options }, entries);
+      const outcome = await entries.attempt(() => explainMissingFolder(make, { path, parents }, entries));
       results.push(
         "error" in outcome
           ? { path, success: false, created: false, error: entryError(outcome.error) }

@@ -186,15 +186,15 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const narrow = narrowerOf(storage);
   const listedTrees = () =>
     trees.flatMap(({ name, tree: { complete } }) => (complete ? [{ name, tree: complete }] : []));
+  const explain = (error: unknown, seen: Jail, onDisk?: Jail) =>
+    profile.explained_errors
+      ? explainAbsence(error, {
+          ...{ jail: seen, journal, defaultExcludes, listedTrees },
+          ...(onDisk !== undefined && { onDisk }),
+        })
+      : error;
   const rendererFor = (seen: Jail) => (error: unknown) =>
-    renderCoderError(
-      profile.explained_errors
-        ? explainScopedPath(
-            explainAbsence(error, { jail: seen, journal, defaultExcludes, listedTrees }),
-            seen,
-          )
-        : error,
-    );
+    renderCoderError(profile.explained_errors ? explainScopedPath(explain(error, seen), seen) : error);
   return {
     triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),
@@ -208,6 +208,7 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
     profile,
     functionIds: opening.functionIds ?? [],
     isReadOnly: opening.readOnly ?? false,
+    explain,
     configStatus: opening.reloading?.status ?? new ConfigStatus(),
     openedAt: performance.now(),
     jail,

@@ -1,14 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { refuse } from "../base/errors.ts";
+import { Refusal, refuse } from "../base/errors.ts";
 import { Named, Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
-import { DryRun } from "./fields/dry-run.ts";
+import { contextOfEntries, DryRun } from "./fields/dry-run.ts";
 import { FileEncoding, withoutForeignEncodings } from "./fields/file-encoding.ts";
 import { Literal } from "./fields/literal.ts";
 import { ExpectedRevision, Revision } from "./fields/revisions.ts";
 import { Unchanged } from "./fields/unchanged.ts";
 import { wrapFlatEnvelope } from "./profiles.ts";
 import { summarizeBatch } from "./render/batch-text.ts";
+import { pauseOf } from "./services/pause.ts";
 import { UpdateAnswer } from "./update-file/answer.ts";
 import { editFile, shownAs } from "./update-file/edit-file.ts";
 import { OpEcho, UpdateOp } from "./update-file/ops.ts";
@@ -161,13 +162,16 @@ export const updateFile = defineCoderFunction({
       : yield* withoutForeignEncodings(payload, (encoding) => typeof encoding === "string");
     return wrapFlatEnvelope(known, "ops", profile);
   },
-  async handle({ files, dry_run: dryRun, answer: form }, context) {
+  async handle({ files, dry_run: isPlan, answer: form }, context) {
     if (files.length === 0) throw refuse.emptyBatch("files");
     const answer = new UpdateAnswer(context.config.max_read_bytes, context.maxAnswerBytes);
-    const options = { dryRun, form: form ?? context.profile["update-file.answer"], answer };
-    for (const spec of files) {
+    const options = { isPlan, form: form ?? context.profile["update-file.answer"], answer };
+    const contextOf = isPlan ? await trialContexts(files, context) : () => context;
+    for (const [index, spec] of files.entries()) {
       const hasRevision = spec.expected_revision !== undefined || context.profile.revisions_of_writes;
-      const outcome = await context.attempt(() => editFile(spec, { ...options, hasRevision }, context));
+      const editing = { ...options, hasRevision };
+      const entry = contextOf(index);
+      const outcome = await entry.attempt(() => editFile(spec, editing, entry));
       if ("error" in outcome) answer.addFailure(spec.path, outcome.error.text);
       else answer.addSuccess({ path: spec.path, applied: spec.ops.length, ...outcome.value });
     }
@@ -199,6 +203,38 @@ const maxMeasured = 64;
 
 /** The estimated bytes of the answer for a file without its bodies. */
 const shownBytes = 5 * 1024;
+
+/**
+ * Returns a function from the index of an entry of a dry run to its context. Entries that edit one file share
+ * a plan; the new content of any other file is not kept for the entries after it.
+ */
+async function trialContexts(
+  files: readonly FileSpec[],
+  context: CoderContext,
+): Promise<(index: number) => CoderContext> {
+  const pause = pauseOf(context);
+  const keys: (string | undefined)[] = [];
+  const counts = new Map<string | undefined, number>();
+  for (const { path } of files) {
+    const key = keyOf(path, context);
+    keys.push(key);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    await pause();
+  }
+  const shared = contextOfEntries(context, true, context.config.max_transaction_bytes);
+  return (index) => (counts.get(keys[index]) === 1 ? contextOfEntries(context, true) : shared);
+}
+
+/** Returns a key that all paths of one file share, or `undefined` for a file that will be refused. */
+function keyOf(path: string, { jail }: CoderContext): string | undefined {
+  try {
+    using place = jail.admit(path, { changes: "entry" });
+    return jail.fold(place);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 

@@ -8,6 +8,7 @@ import type { movePath } from "../../filesystem/operations/move.ts";
 import type { CoderContext } from "../define.ts";
 import { explainMissingFolder } from "../missing-paths/missing-folder.ts";
 import { renderPath } from "../render/entry-text.ts";
+import { contextOfEntries } from "./dry-run.ts";
 import { describeLinkedTarget, describeLostTarget, isLinkToSomething, linkedPath } from "./links.ts";
 import { Literal } from "./literal.ts";
 import { expecting } from "./revisions.ts";
@@ -89,13 +90,14 @@ type Verb = typeof movePath | typeof copyPath;
  * Calls a verb for each entry separately, and yields the outcomes. Throws a refusal for an empty list.
  */
 export async function* eachEntry(
-  { files, dry_run: dryRun }: Entries,
+  { files, dry_run: isTrial }: Entries,
   context: CoderContext,
   verb: Verb,
 ): AsyncGenerator<{ readonly spec: Spec; readonly outcome: Attempt<Transferred> }> {
   if (files.length === 0) throw refuse.emptyBatch("files");
+  const entries = contextOfEntries(context, isTrial);
   for (const spec of files) {
-    const outcome = await context.attempt(() => transferOne({ ...spec, dryRun }, context, verb));
+    const outcome = await entries.attempt(() => transferOne(spec, entries, verb));
     yield { spec, outcome };
   }
 }
@@ -114,7 +116,7 @@ interface Transferred {
 
 /** Moves or copies one entry. */
 export async function transferOne(
-  { expected_revision: expected, ...paths }: Spec & { readonly dryRun?: boolean },
+  { expected_revision: expected, ...paths }: Spec,
   context: CoderContext,
   verb: Verb,
 ): Promise<Transferred> {
@@ -128,7 +130,7 @@ export async function transferOne(
   const options = { expectedRevision: expected, linkMayLeadAnywhere, onReplace };
   const transfer = () => verb(context.tree, { ...paths, ...options }, context);
   const work = () => explainMissingFolder(transfer, { path: paths.to, parents: paths.parents }, context);
-  const mayLoseTarget = namesLinks && !paths.dryRun && isLinkToSomething(jail, paths.from);
+  const mayLoseTarget = namesLinks && isLinkToSomething(jail, paths.from);
   const isDone = await expecting(work, { path: paths.from, expected }, context);
   const isDangling = isDone && mayLoseTarget && !isLinkToSomething(jail, paths.to);
   const missing = { lastLink: "bare", mayBeMissing: true, parents: true } as const;

@@ -14,7 +14,7 @@ interface NewPath {
 export async function explainMissingFolder<T>(
   work: () => T | Promise<T>,
   { path, parents }: NewPath,
-  { jail, profile }: CoderContext,
+  { tree: { jail }, profile }: CoderContext,
 ): Promise<T> {
   try {
     return await work();

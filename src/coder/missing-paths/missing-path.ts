@@ -19,11 +19,14 @@ import { findConfusables } from "../../text/edits/confusables.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
 import { endsOf, isShown, plainPath } from "../checkpoints/recorded-paths.ts";
 import { refuseCoder } from "../coder-errors.ts";
+import type { CoderContext } from "../define.ts";
 import { renderName } from "../render/entry-text.ts";
 
 /** The sources of facts about a missing path. */
 export interface Knowledge {
   readonly jail: Jail;
+  /** The jail of the disk, if `jail` is that of a plan. */
+  readonly onDisk?: Jail;
   readonly journal: Journal | undefined;
   /** The globs of names that are not suggested. */
   readonly defaultExcludes: ExcludeGlobs;
@@ -36,13 +39,41 @@ const maxCandidates = 3;
 /** Maximum names of a path that is explained. Each name takes a walk from the base. */
 const maxNames = 64;
 
+/** The refusals that were explained from the tree in which their paths are missing. */
+const explained = new WeakSet<Refusal>();
+
+/** Keeps a refusal from being explained again if the one that it was made from is. */
+export function explainedLike(refusal: Refusal, from: Refusal): Refusal {
+  if (explained.has(from)) explained.add(refusal);
+  return refusal;
+}
+
 /**
  * Returns the refusal of a missing path or of a useless link with the known facts, and any other error
  * unchanged. A path that is denied only through a link is refused in the same words, so the facts depend only
  * on names that the call may see.
  */
 export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
-  if (!(error instanceof Refusal) || error.path === undefined) return error;
+  if (!(error instanceof Refusal) || explained.has(error)) return error;
+  const refusal = withFacts(error, knowledge);
+  explained.add(refusal);
+  return refusal;
+}
+
+/** Runs `work`. Its error on a planned tree gets the facts about its path in that tree. */
+export async function explainInPlan<T>(
+  work: () => T | Promise<T>,
+  { tree, jail, explain }: CoderContext,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw tree.isPlanned ? explain(error, tree.jail, jail) : error;
+  }
+}
+
+function withFacts(error: Refusal, knowledge: Knowledge): Refusal {
+  if (error.path === undefined) return error;
   const badLink = refuse.badLink(error.path).message;
   const linked = error.message.endsWith(badLink) ? pathInOtherRoot(error.path, knowledge.jail) : undefined;
   if (linked !== undefined) return refuseCoder.linkToOtherRoot(error, badLink, linked);
@@ -74,6 +105,8 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
     const sentNames = namesOf(path);
     if (path === "" || sentNames.length > maxNames || sentNames.includes("..")) return [];
     const kind = kindAt(path, knowledge.jail);
+    if (kind === undefined && knowledge.onDisk !== undefined && isThere(path, knowledge.onDisk))
+      return ["A change before it in this call moves or removes it."];
     if (kind === "file" && sent.endsWith("/"))
       return [`${renderName(path)} is a file; leave out the "/" at its end.`];
     if (kind !== undefined) return [];

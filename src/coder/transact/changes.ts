@@ -175,7 +175,7 @@ async function makeChange(change: TransactChange, answer: ChangeAnswer, made: Ma
 }
 
 async function create({ op, ...spec }: ChangeOf<"create">, context: CoderContext): Promise<ChangeResult> {
-  const { bytes, ...kept } = await createOne(spec, {}, context);
+  const { bytes, ...kept } = await createOne(spec, context);
   return { op, path: spec.path, bytes_written: bytes.length, ...kept, revision: revisionOfBytes([bytes]) };
 }
 

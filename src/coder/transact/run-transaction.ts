@@ -7,6 +7,7 @@ import { areSameReads, type Reads } from "../../filesystem/overlay/reads.ts";
 import type { Committing } from "../../filesystem/transactions/transactions.ts";
 import { memoryBytes } from "../../text/sizes/memory-size.ts";
 import type { CoderContext } from "../define.ts";
+import { explainedLike, explainInPlan } from "../missing-paths/missing-path.ts";
 import type { PlanAnswer } from "./plans.ts";
 import { refuseTransacting, type Staleness } from "./transact-errors.ts";
 
@@ -56,7 +57,8 @@ async function explaining<T>(
     const placeOf = (index: number) =>
       `${noun} ${index + 1} of ${paths.length} (${quoteShort(paths[index]!)})`;
     const place = paths.length === 1 ? undefined : placeOf(Number(change));
-    throw refuseTransacting.inPlace(error as Refusal, place, placeOf);
+    const refusal = error as Refusal;
+    throw explainedLike(refuseTransacting.inPlace(refusal, place, placeOf), refusal);
   }
 }
 
@@ -95,7 +97,8 @@ async function show<T>(
 ): Promise<Shown<T>> {
   const { config } = context;
   const tree = new PlannedTree(context, { maxBytes: config.max_transaction_bytes, remembersReads });
-  const value = await transaction.make({ ...context, tree }, tree);
+  const planned = { ...context, tree };
+  const value = await explainInPlan(() => transaction.make(planned, tree), planned);
   return { value, steps: tree.steps, keys: tree.keys, reads: tree.reads };
 }
 

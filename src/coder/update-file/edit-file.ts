@@ -53,7 +53,6 @@ interface EditedFile {
 export const shownAs = ["bodies", "echo", "diff", "none"] as const;
 
 interface EditOptions {
-  readonly dryRun?: boolean;
   readonly form: (typeof shownAs)[number];
   /** The answer that the bodies must fit into. Only for the form `bodies`. */
   readonly answer?: UpdateAnswer;
@@ -81,7 +80,7 @@ interface Edit {
 /** Edits one file. If it throws a refusal, nothing was written. */
 export async function editFile(
   { path, ops, expected_revision: expected, encoding: label }: FileEditSpec,
-  { dryRun = false, form, answer, hasRevision, countsMatches = false, ...options }: EditOptions,
+  { form, answer, hasRevision, countsMatches = false, ...options }: EditOptions,
   context: CoderContext,
 ): Promise<Edit> {
   const { mayBeMoved = false, isPlan = false } = options;
@@ -96,7 +95,7 @@ export async function editFile(
   for (;;) {
     const { before, placeOnDisk: place } = file;
     const edited = { place: mayBeMoved ? undefined : place, before, lines: ops.flatMap(addressedLines) };
-    const how = { isDry: dryRun || isPlan, isChecked: expected !== undefined };
+    const how = { isDry: isPlan, isChecked: expected !== undefined };
     const stale = await findStaleLines({ ...edited, ...how }, context);
     if (expected !== undefined && revisionOfBytes([before]) !== expected) {
       const text = await inSlices(
@@ -120,7 +119,7 @@ export async function editFile(
     const revision = hasRevision ? revisionOfBytes(after) : undefined;
     await slice.yieldIfDue();
     stale.accept();
-    const written = file.write(after, { dryRun });
+    const written = file.write(after);
     const bodies = { before: text, after: parts };
     const losses = [...notesOnUnused(requested, encoding, text), ...notesOnLosses(file.lossesBy(after))];
     const links = context.profile.names_links ? notesOnLinks(context.tree.jail, path) : [];

@@ -8,7 +8,7 @@ import { FilesFixture, reasonOf } from "../files/files.test-kit.ts";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import type { Copying } from "./copy.ts";
 
-type Options = Partial<Pick<Copying, "overwrite" | "parents" | "dryRun">>;
+type Options = Partial<Pick<Copying, "overwrite" | "parents">>;
 
 describe.each(backends)("%s", (backend) => {
   function open(plan: Tree, listeners: MutationListener[] = []) {
@@ -195,30 +195,6 @@ describe.each(backends)("%s", (backend) => {
     gate.resolve();
     await Promise.all([editing, copying]);
     expect(at.bench.text("b")).toBe("new");
-  });
-
-  test("a dry run is refused as the copy is, and otherwise changes nothing", async () => {
-    const recorder = new Recorder();
-    using at = open({ a: "a", b: "b", "d/c": "c", "e/.env": "x" }, [recorder]);
-    const before = at.tree();
-    const dryRun = { dryRun: true };
-    for (const [from, to] of [
-      ["a", "n/m/x"],
-      ["d", "n"],
-    ] as const)
-      expect(await at.copy(from, to, dryRun)).toBe(true);
-    for (const [from, to] of [
-      ["a", "b"],
-      ["a", "d"],
-      ["d", "d/x"],
-      ["e", "n"],
-      ["no", "n"],
-      ["a", ".env"],
-      [".", "n"],
-    ] as const)
-      expect(await at.reason(from, to, dryRun)).toBe(await at.reason(from, to));
-    expect(at.tree()).toEqual(before);
-    expect(recorder.take()).toEqual([]);
   });
 });
 

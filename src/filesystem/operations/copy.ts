@@ -15,8 +15,6 @@ export interface Copying extends TwoPaths {
   readonly parents: boolean;
   /** The revision that the file at `from` must have, if any. */
   readonly expectedRevision?: string | undefined;
-  /** Whether to check everything and copy nothing. Default: false. */
-  readonly dryRun?: boolean;
 }
 
 /**
@@ -44,8 +42,7 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
   }
   if (place.stats !== undefined) copying.onReplace?.();
   try {
-    if (tree.isPlanned || copying.dryRun) requireWritableFolder(place.folder, to);
-    if (copying.dryRun) return true;
+    if (tree.isPlanned) requireWritableFolder(place.folder, to);
     const made = { kind: "copy", source, expectedRevision } as const;
     // A folder replaces nothing, not even an empty one.
     const mayReplace = overwrite && !source.stats!.isDirectory();

@@ -19,8 +19,6 @@ export interface CreationOptions {
   readonly expectedRevision?: string | undefined;
   /** Whether to create missing folders, with the permissions that the umask leaves. */
   readonly parents: boolean;
-  /** Whether to check everything and write nothing. Default: false. */
-  readonly dryRun?: boolean;
   /** Whether to leave a file alone that has the content and the mode already. Default: false. */
   readonly skipsEqual?: boolean;
 }
@@ -73,7 +71,7 @@ export class FileCreation implements Disposable {
     const [place] = admitted.places;
     try {
       requireCreatable(place, options, tree.config);
-      if (tree.isPlanned || options.dryRun) requireWritableFolder(place.folder, path);
+      if (tree.isPlanned) requireWritableFolder(place.folder, path);
       return new FileCreation(tree, { options, requester, admitted, place });
     } catch (error) {
       admitted[Symbol.dispose]();
@@ -112,11 +110,10 @@ export class FileCreation implements Disposable {
 
   /** Writes the file. Returns false if it leaves an equal file alone. Throws a refusal. */
   async write(content: Buffer, mode: number | undefined): Promise<boolean> {
-    const { path, overwrite, expectedRevision: expected, dryRun } = this.#options;
+    const { path, overwrite, expectedRevision: expected } = this.#options;
     const place = this.#place;
     requireContentSize(path, content, this.#tree.config);
     if (this.#options.skipsEqual && this.#isEqual(content, mode)) return false;
-    if (dryRun) return true;
     const file = { kind: "file", content: [content] } as const;
     try {
       if (place.stats === undefined) {

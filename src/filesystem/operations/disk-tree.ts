@@ -47,6 +47,7 @@ export class DiskTree implements WritableTree {
   readonly jail: Disk["jail"];
   readonly config: Disk["config"];
   readonly isPlanned = false;
+  readonly isTrial = false;
   readonly #disk: Disk;
 
   constructor(disk: Disk) {

@@ -12,8 +12,6 @@ export interface Making {
   readonly parents: boolean;
   /** Whether the folder may already exist. Default: the value of `parents`. */
   readonly mayExist?: boolean;
-  /** Whether to check everything and create nothing. Default: false. */
-  readonly dryRun?: boolean;
 }
 
 /** Creates a folder. Returns false if it exists, which throws exists unless allowed. */
@@ -22,15 +20,14 @@ export async function makeFolderAt(
   making: Making,
   requester: Requester,
 ): Promise<boolean> {
-  const { path, mode, parents, mayExist = parents, dryRun = false } = making;
+  const { path, mode, parents, mayExist = parents } = making;
   const options = { changes: "entry", mayBeMissing: true, mayBeFolder: true, parents } as const;
   using place = tree.jail.admit(path, options);
   if (place.stats !== undefined) {
     if (mayExist && place.stats.isDirectory()) return false;
     throw refuse.nameIsTaken(path);
   }
-  if (tree.isPlanned || dryRun) requireWritableFolder(place.folder, path);
-  if (dryRun) return true;
+  if (tree.isPlanned) requireWritableFolder(place.folder, path);
   try {
     await tree.place({ place, made: { kind: "dir", mode } }, requester);
     return true;

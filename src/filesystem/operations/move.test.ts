@@ -10,7 +10,7 @@ import type { JailedPath } from "../jail/folder.ts";
 import { backends, countDescriptorsBelow } from "../jail/jail.test-kit.ts";
 import type { Moving } from "./move.ts";
 
-type Options = Partial<Pick<Moving, "overwrite" | "parents" | "dryRun" | "linkMayLeadAnywhere">>;
+type Options = Partial<Pick<Moving, "overwrite" | "parents" | "linkMayLeadAnywhere">>;
 
 describe.each(backends)("%s", (backend) => {
   const isOneFolder = backend === "current-directory";
@@ -115,32 +115,6 @@ describe.each(backends)("%s", (backend) => {
     expect(await at.reason("f", "n/g/")).toBe("bad-input");
     expect(await at.move("d", "e/")).toBe(true);
     expect(at.tree()).toEqual({ "e/": null, "e/f": "x", f: "x" });
-  });
-
-  test("a dry run is refused as the move is, and otherwise changes nothing", async () => {
-    const recorder = new Recorder();
-    using at = open({ a: "a", b: "b", "d/c": "c", "e/.env": "x", l: { link: "b" } }, [recorder]);
-    const before = at.tree();
-    const dryRun = { dryRun: true };
-    for (const [from, to] of [
-      ["a", "n/m/x"],
-      ["d", "n"],
-      ["l", "m"],
-    ] as const)
-      expect(await at.move(from, to, dryRun)).toBe(true);
-    expect(await at.move("a", "b", { ...dryRun, overwrite: true })).toBe(true);
-    expect(await at.move("a", "a", dryRun)).toBe(false);
-    for (const [from, to] of [
-      ["a", "b"],
-      ["a", "d"],
-      ["d", "d/x"],
-      ["e", "n"],
-      ["no", "n"],
-      ["a", ".env"],
-    ] as const)
-      expect(await at.reason(from, to, dryRun)).toBe(await at.reason(from, to));
-    expect(at.tree()).toEqual(before);
-    expect(recorder.take()).toEqual([]);
   });
 
   test("moves over each other's paths wait for each other and are all answered", async () => {

@@ -16,8 +16,6 @@ export interface Moving extends TwoPaths {
   readonly parents: boolean;
   /** The revision that the file at `from` must have, if any. */
   readonly expectedRevision?: string | undefined;
-  /** Whether to check everything and move nothing. Default: false. */
-  readonly dryRun?: boolean;
 }
 
 /**
@@ -42,8 +40,8 @@ export async function movePath(tree: WritableTree, moving: Moving, requester: Re
     const relation = await requireMovable(tree, moving, { ...ends, requester });
     if (relation === "same") return false;
     if (place.stats !== undefined && relation !== "respelled") moving.onReplace?.();
-    if (tree.isPlanned || moving.dryRun) requireWritableEnds(moving, ends);
-    if (!moving.dryRun) await tree.rename({ ...ends, relation, overwrite, expectedRevision }, requester);
+    if (tree.isPlanned) requireWritableEnds(moving, ends);
+    await tree.rename({ ...ends, relation, overwrite, expectedRevision }, requester);
     return true;
   } catch (error) {
     throw refusalOfErrno(error, from);

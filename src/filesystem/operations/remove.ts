@@ -21,8 +21,6 @@ import type { WritableTree } from "./writable-tree.ts";
 export interface Removal extends LinkOptions {
   readonly path: string;
   readonly recursive: boolean;
-  /** Whether to check everything and remove nothing. Default: false. */
-  readonly dryRun?: boolean;
   /** The revision that the removed file must have. Throws revision-mismatch otherwise. */
   readonly expectedRevision?: string | undefined;
   /** Receives the progress in a folder. */
@@ -70,13 +68,13 @@ interface Admitted {
 
 /** Removes the entry at an admitted place. */
 export async function removeAt(tree: WritableTree, removal: Removal, admitted: Admitted): Promise<void> {
-  const { path, recursive, expectedRevision, dryRun = false, onEntry, progress } = removal;
+  const { path, recursive, expectedRevision, onEntry, progress } = removal;
   const { place, requester } = admitted;
   const { folder, name, stats } = place;
   if (name === ".") throw refuse.baseIsKept();
   if (expectedRevision !== undefined) requireRevision(place, expectedRevision, tree.config);
-  const isForeseen = tree.isPlanned || dryRun;
-  const going = isForeseen ? requester.forecast?.removal({ isOneStep: tree.isPlanned }) : undefined;
+  const { isPlanned, isTrial } = tree;
+  const going = isPlanned ? requester.forecast?.removal({ isOneStep: !isTrial }) : undefined;
   if (stats!.isDirectory() && recursive) {
     using inside = folder.child(name);
     using slice = createWalkSlice(requester);
@@ -87,17 +85,17 @@ export async function removeAt(tree: WritableTree, removal: Removal, admitted: A
     };
     const whole = { jail, path, deadline: requester.deadline, slice, onEntry: foreseeing, progress };
     const operation = await requireRemovableTree(tree, whole, { folder, inside });
-    if (isForeseen) requireWritableFolder(folder, path);
+    if (isPlanned) requireWritableFolder(folder, path);
     going?.add({ kind: "dir", size: 0, isText: true });
     going?.end();
-    if (!dryRun) await tree.setAside({ place, contents: { inside, operation } }, requester);
+    await tree.setAside({ place, contents: { inside, operation } }, requester);
     return;
   }
-  if (isForeseen && stats!.isDirectory()) requireEmpty(tree, path, place);
-  if (isForeseen) requireWritableFolder(folder, path);
+  if (isPlanned && stats!.isDirectory()) requireEmpty(tree, path, place);
+  if (isPlanned) requireWritableFolder(folder, path);
   going?.add({ kind: kindOf(stats!) ?? "other", size: stats!.size, isText: true });
   going?.end();
-  if (!dryRun) await tree.setAside({ place, expectedRevision }, requester);
+  await tree.setAside({ place, expectedRevision }, requester);
 }
 
 /** Returns an entry of a folder that would be removed. */

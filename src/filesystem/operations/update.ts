@@ -25,11 +25,6 @@ export interface EditLosses {
   readonly setIds: number;
 }
 
-export interface WriteOptions {
-  /** Whether to check everything and write nothing. Default: false. */
-  readonly dryRun?: boolean;
-}
-
 /**
  * An update of a regular file: its content is read, changed by the caller, and written, in a single step that
  * keeps mode and, if permitted, owner. Write `await using edit = await FileEdit.begin(…)`, and repeat the
@@ -87,19 +82,18 @@ export class FileEdit implements AsyncDisposable {
    * since it was read: `before` is then the newer content. Throws a refusal, and changed the second time.
    * Large contents are written in the background, while the caller may use both.
    */
-  write(after: Content, options: WriteOptions = {}): Promise<boolean> {
-    const writing = this.#write(after, options);
+  write(after: Content): Promise<boolean> {
+    const writing = this.#write(after);
     this.#writing = writing.catch(() => {});
     return writing;
   }
 
-  async #write(after: Content, { dryRun = false }: WriteOptions): Promise<boolean> {
+  async #write(after: Content): Promise<boolean> {
     const tree = this.#tree;
     const { place, file } = this.#opened!;
     requireUpdatedSize(this.#path, after, tree.config);
     if (this.isEqual(after)) return true;
-    if (tree.isPlanned || dryRun) requireWritableFolder(place.folder, this.#path);
-    if (dryRun) return true;
+    if (tree.isPlanned) requireWritableFolder(place.folder, this.#path);
     const made = { kind: "file", content: after, ...metadataToKeep(place, file.held) } as const;
     try {
       await tree.exchange({ place, made, held: file.held, expected: file }, this.#requester);

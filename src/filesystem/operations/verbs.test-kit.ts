@@ -10,10 +10,10 @@ import { type Removal, removePath, unlinkPath } from "./remove.ts";
 import { renamePath } from "./rename.ts";
 import type { TwoPaths } from "./require-target.ts";
 import { type Storing, storeFile } from "./store.ts";
-import { type Bodies, type Content, FileEdit, type WriteOptions } from "./update.ts";
+import { type Bodies, type Content, FileEdit } from "./update.ts";
 import type { WritableTree } from "./writable-tree.ts";
 
-interface UpdateOptions<T> extends WriteOptions {
+interface UpdateOptions<T> {
   /** Makes the result from both contents, which it must not keep. */
   readonly project?: (bodies: Bodies) => T;
 }
@@ -30,14 +30,14 @@ export const verbsOn = (tree: WritableTree) => ({
     path: string,
     change: Change,
     requester: Requester,
-    { project = () => undefined as T, ...options }: UpdateOptions<T> = {},
+    { project = () => undefined as T }: UpdateOptions<T> = {},
   ): Promise<T> {
     await using edit = await FileEdit.begin(tree, path, requester);
     for (;;) {
       const { before } = edit;
       const made = await change(before);
       const after = made instanceof Uint8Array ? [made] : made;
-      const written = edit.write(after, options);
+      const written = edit.write(after);
       const result = project({ before, after });
       if (await written) return result;
     }

@@ -91,6 +91,8 @@ export interface WritableTree {
    * shows.
    */
   readonly isPlanned: boolean;
+  /** Whether it is a plan that nothing carries out: it shows changes that the disk takes one by one. */
+  readonly isTrial: boolean;
   /** Admits paths, when all earlier calls on them are done, and holds them until disposed. */
   admit<const Targets extends readonly WriteTarget[]>(
     targets: Targets,

@@ -27,16 +27,18 @@ interface Destination {
   readonly requested: string;
 }
 
-/** Maximum number of entries that one change copies one by one. */
-const maxEntries = 2000;
+/** Maximum number of entries that one change copies one by one, or that all changes of a trial do. */
+const maxEntries = { ofChange: 2000, ofTrial: 100_000 } as const;
 
 /** Makes copies of entries in the state that the changes so far would leave. */
 export class PlannedCopies {
   readonly #disk: DiskView;
+  readonly #maxEntries: number;
   #entries = 0;
 
-  constructor(disk: DiskView) {
+  constructor(disk: DiskView, { isTrial }: { readonly isTrial: boolean }) {
     this.#disk = disk;
+    this.#maxEntries = isTrial ? maxEntries.ofTrial : maxEntries.ofChange;
   }
 
   /** Returns a copy of an entry, a folder with everything in it. Throws the errno error. */
@@ -66,8 +68,8 @@ export class PlannedCopies {
     const entry = new PlannedEntries(undefined);
     entry.becomeNew(staged, mode);
     const steps: NewStep[] = [];
-    const few = readFewEntries(inside, { most: maxEntries - this.#entries, isLeftOut: isTemporary });
-    if (few === undefined) throw refusePlan.manyEntries(requested, maxEntries);
+    const few = readFewEntries(inside, { most: this.#maxEntries - this.#entries, isLeftOut: isTemporary });
+    if (few === undefined) throw refusePlan.manyEntries(requested, this.#maxEntries);
     this.#entries += few.length;
     for (const { raw, kind } of few) {
       if (typeof raw !== "string") throw errnoError("EILSEQ");

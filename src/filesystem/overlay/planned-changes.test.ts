@@ -14,7 +14,7 @@ function countSteps(steps: Steps<void>): number {
 test.each(backends)("the copy of a folder gets its entries in a step for each, over %s", (backend) => {
   const tree = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`s/${index}`, ""]));
   using fixture = new PlannedFixture(backend, tree);
-  const changes = new PlannedChanges(fixture.jailed);
+  const changes = new PlannedChanges(fixture.jailed, { isTrial: false });
   const admit = (path: string) =>
     fixture.jailed.over(changes).admit(path, { changes: "tree", mayBeMissing: true }) as PlannedPlace;
   const copy = (from: string, to: string) => {

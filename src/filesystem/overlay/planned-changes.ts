@@ -30,10 +30,10 @@ export class PlannedChanges {
   readonly #root = new PlannedEntries("");
   readonly #jail: Jail;
 
-  constructor(jail: Jail) {
+  constructor(jail: Jail, trial: { readonly isTrial: boolean }) {
     this.#jail = jail;
     this.disk = new DiskView(jail);
-    this.copies = new PlannedCopies(this.disk);
+    this.copies = new PlannedCopies(this.disk, trial);
     const base = this.disk.at("", (folder) => folder.lstat("."));
     this.#view = { disk: this.disk, base, names: new PlannedNames(jail) };
   }

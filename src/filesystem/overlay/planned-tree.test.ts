@@ -160,6 +160,45 @@ describe.each(backends)("a planned tree over %s", (backend) => {
     expect(await reasonOf(() => on.create("s/t/.env", "2", { overwrite: true }))).toBe("denied");
   });
 
+  test("a plan refuses what the disk refuses, and changes nothing", async () => {
+    const tree: Tree = { a: "a", b: "b", "d/c": "c", "e/.env": "x", l: { link: "b" }, out: { link: ".env" } };
+    using fixture = new PlannedFixture(backend, tree);
+    const before = fixture.snapshot();
+    const transfer = (from: string, to: string, overwrite = false) => ({
+      from,
+      to,
+      overwrite,
+      parents: true,
+    });
+    for (const verb of ["move", "copy"] as const) {
+      const planned = (...paths: Parameters<typeof transfer>) =>
+        verbsOn(fixture.pending())[verb](transfer(...paths), fixture.call);
+      for (const [from, to] of [
+        ["a", "n/m/x"],
+        ["d", "n"],
+        ["l", "m"],
+      ] as const)
+        expect(await planned(from, to)).toBe(true);
+      expect(await planned("a", "b", true)).toBe(true);
+      expect(await planned("a", "a")).toBe(false);
+      for (const [from, to] of [
+        ["a", "b"],
+        ["a", "d"],
+        ["d", "d/x"],
+        ["e", "n"],
+        ["no", "n"],
+        ["a", ".env"],
+        [".", "n"],
+      ] as const) {
+        const reason = await reasonOf(() => fixture.files[verb](transfer(from, to), fixture.call));
+        expect([from, to, await reasonOf(() => planned(from, to))]).toEqual([from, to, reason]);
+      }
+    }
+    const removal = { recursive: true, linkMayLeadAnywhere: true };
+    expect(await verbsOn(fixture.pending()).remove("out", removal, fixture.call)).toBe(true);
+    expect(fixture.snapshot()).toEqual(before);
+  });
+
   test("contents larger together than they may be are refused", async () => {
     using fixture = new PlannedFixture(backend, { a: "123" });
     const on = new Verbs(fixture.pending({ maxBytes: 6 }), fixture);

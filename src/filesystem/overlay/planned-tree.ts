@@ -41,6 +41,8 @@ interface PlanOptions {
   readonly maxBytes: number;
   /** Whether to remember the entries that the plan is made from. Default: false. */
   readonly remembersReads?: boolean;
+  /** Whether nothing will carry the plan out. Default: false. */
+  readonly isTrial?: boolean;
 }
 
 /** The state of a path, without following links. */
@@ -65,6 +67,7 @@ export class PlannedTree implements WritableTree {
   readonly jail: Jail;
   readonly config: Disk["config"];
   readonly isPlanned = true;
+  readonly isTrial: boolean;
   readonly #changes: PlannedChanges;
   readonly #keys = new Set<string>();
   readonly #maxBytes: number;
@@ -72,10 +75,11 @@ export class PlannedTree implements WritableTree {
   #bytes = 0;
 
   constructor({ jail, config }: Pick<Disk, "jail" | "config">, options: PlanOptions) {
-    const { maxBytes, remembersReads = false } = options;
+    const { maxBytes, remembersReads = false, isTrial = false } = options;
+    this.isTrial = isTrial;
     this.#maxBytes = maxBytes;
     this.#reads = remembersReads ? new PlannedReads(config) : undefined;
-    this.#changes = new PlannedChanges(jail);
+    this.#changes = new PlannedChanges(jail, { isTrial });
     this.config = config;
     const over = jail.over(this.#changes);
     this.jail = {
@@ -231,6 +235,12 @@ export class PlannedTree implements WritableTree {
   /** Copies a folder, and removes the old one if it has not changed. */
   async #moveTreeAcross(source: PlannedPlace, target: PlannedPlace, requester: Requester): Promise<void> {
     const { folder, name, requested } = source;
+    if (this.isTrial) {
+      await requireTreeCopyable(this, requested, { source, target, requester });
+      await takeSteps(this.#changes.copy(source, target), requester);
+      await takeSteps(this.#changes.remove(source), requester);
+      return;
+    }
     // Its contents will be those that earlier changes leave, which the current digest cannot match.
     if (!folder.isOnDisk(name)) throw refuseMove.changedInTransaction(requested);
     await requireTreeCopyable(this, requested, { source, target, requester });

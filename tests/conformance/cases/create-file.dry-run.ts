@@ -1,4 +1,4 @@
-import { type Case, wrongTypes } from "../case.ts";
+import { type Case, errorWith, wrongTypes } from "../case.ts";
 import { cases as published } from "./create-file.ts";
 
 const id = "coder::create-file";
@@ -13,25 +13,27 @@ const tried = (one: Case): Case => ({
   expect: { ...one.expect, tree: {} },
 });
 
-/**
- * Whether the call has one entry. A dry run tries every entry on the unchanged tree, so entries that build on
- * earlier ones would have other results, as a case below shows.
- */
-const standsAlone = ({ call, expect }: Case): boolean => {
+const isAnswered = ({ call, expect }: Case): boolean => {
   if (!("answer" in expect)) return false;
   const { files } = call.payload as { files?: unknown };
-  return Array.isArray(files) && files.length === 1;
+  return Array.isArray(files);
 };
 
 const file = { path: "a.txt", content: "x" };
+const taken = {
+  path: "a.txt",
+  success: false,
+  bytes_written: 0,
+  error: errorWith("C217", "a.txt", "overwrite"),
+};
 const written = { path: "a.txt", success: true, bytes_written: 1 };
 
 const batches: Case[] = [
   {
-    name: "a dry run of one file twice finds it missing twice",
+    name: "a dry run of one file twice finds it there the second time",
     tree: {},
     call: { function: id, payload: { files: [file, file], dry_run: true } },
-    expect: { answer: { results: [written, written] }, tree: {} },
+    expect: { answer: { results: [written, taken] }, tree: {} },
   },
   {
     name: "dry_run false writes",
@@ -49,4 +51,4 @@ const payloads: Case[] = wrongTypes({
   payload: (value) => ({ files: [file], dry_run: value }),
 });
 
-export const cases: readonly Case[] = [...published.filter(standsAlone).map(tried), ...batches, ...payloads];
+export const cases: readonly Case[] = [...published.filter(isAnswered).map(tried), ...batches, ...payloads];
