@@ -198,6 +198,7 @@ const ofMoves: Samples<typeof refuseMove> = {
 
 const ofJournal: Samples<typeof refuseJournal> = {
   undoProtected: refuseJournal.undoProtected("a/b", 7),
+  undoNotPermitted: refuseJournal.undoNotPermitted("a/b", 7),
   undoInGoneRoot: refuseJournal.undoInGoneRoot("a/b", "a", 7),
 };
 const ofTransactions: Samples<typeof refusePlan> = {

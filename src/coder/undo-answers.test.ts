@@ -346,6 +346,84 @@ test("an undo that changes nothing says why in JSON too", async () => {
   expect(await call("coder::undo")).not.toHaveProperty("note");
 });
 
+const swap = [
+  { op: "move", from: "a", to: "t" },
+  { op: "move", from: "b", to: "a" },
+  { op: "move", from: "t", to: "b" },
+];
+
+const cancelling: Readonly<
+  Record<string, readonly [paths: string, ...calls: (readonly [string, object])[]]>
+> = {
+  "a file that is created and deleted": [
+    "x",
+    ["coder::create-file", { path: "x", content: "1\n" }],
+    ["coder::delete-file", { paths: ["x"] }],
+  ],
+  "a folder that is made and deleted": [
+    "x",
+    ["coder::make-folder", { paths: ["x"] }],
+    ["coder::delete-file", { paths: ["x"] }],
+  ],
+  "a file that is moved there and back": [
+    "a, c",
+    ["coder::move", { from: "a", to: "c" }],
+    ["coder::move", { from: "c", to: "a" }],
+  ],
+  "a folder that is moved there and back": [
+    "d, e",
+    ["coder::move", { from: "d", to: "e" }],
+    ["coder::move", { from: "e", to: "d" }],
+  ],
+  "two swaps": ["a, b", ["coder::transact", { changes: swap }], ["coder::transact", { changes: swap }]],
+  "two edits": [
+    "a",
+    ["coder::create-file", { path: "a", content: "2\n", overwrite: true }],
+    ["coder::create-file", { path: "a", content: "a\n", overwrite: true }],
+  ],
+  "two modes": [
+    "a",
+    ["coder::transact", { changes: [{ op: "chmod", path: "a", mode: "0600" }] }],
+    ["coder::transact", { changes: [{ op: "chmod", path: "a", mode: "0644" }] }],
+  ],
+};
+
+test.each(Object.entries(cancelling))(
+  "an undo of %s says that they took each other back",
+  async (_, [paths, ...calls]) => {
+    const { fixture, create, call, text } = open();
+    await using __ = fixture;
+    for (const path of ["a", "b", "d/f"]) await create(path, `${path}\n`);
+    for (const one of calls) await call(...one);
+    for (const dry_run of [true, false])
+      expect(await text("coder::undo", { steps: 2, dry_run })).toStartWith(
+        `#5\n#4\nNothing ${dry_run ? "would be" : "was"} undone: #5, #4 took each other back, so nothing is left of them at ${paths}. To undo #5 alone, send its seq.`,
+      );
+    expect(await text("coder::undo", { seq: 5 })).toContain("\nUndone; ");
+  },
+);
+
+test("an undo of checkpoints that took only a part of each other back says so of each path", async () => {
+  const { fixture, create, call, text } = open();
+  await using _ = fixture;
+  await call("coder::create-file", { files: ["p", "q"].map((path) => ({ path, content: "1\n" })) });
+  await call("coder::delete-file", { paths: ["p"] });
+  expect(await text("coder::undo", { steps: 2, dry_run: true })).toStartWith(
+    "#2\n#1\n  removed: q\nWould be",
+  );
+  rmSync(fixture.at("q"));
+  expect(lastLineOf(await text("coder::undo", { steps: 2 }))).toBe(
+    "Nothing was undone: what #2, #1 changed is no longer there. p: as before them, since they took each other back. q: changed since by a command or another program. Send the seq of the one to undo; coder::checkpoints lists them.",
+  );
+  await create("p", "2\n");
+  await call("coder::delete-file", { paths: ["p"] });
+  const { undone } = await call("coder::undo", { steps: 2 });
+  expect(undone.map(({ gone }: { gone: readonly object[] }) => gone)).toEqual([
+    [{ path: "p", cancelled: true }],
+    [{ path: "p", cancelled: true, by: 4 }],
+  ]);
+});
+
 test("an undo that changes nothing has no note in the profile contract", async () => {
   await using fixture = new SessionsFixture({ profile: "contract" });
   const { call } = fixture.open({ worker: "anna" });

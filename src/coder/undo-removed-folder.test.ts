@@ -78,6 +78,6 @@ test("a file whose folder another program removed is not said to be changed", as
   await call("coder::delete-file", { paths: ["d/x/b"] });
   rmSync(fixture.at("d/x"), { recursive: true });
   expect(await text("coder::undo")).toBe(
-    "conflict: d/x/b cannot be restored as before #2: its folder is not there\nNothing was undone; bring back the folder of d/x/b, then undo again: force leaves that as it is.",
+    "conflict: d/x was a folder when #2 changed what is in it, and is not there now\nNothing was undone; make d/x with coder::make-folder, then undo again: force leaves that as it is.",
   );
 });

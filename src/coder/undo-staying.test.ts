@@ -33,12 +33,13 @@ test.each(["precious\n", "two\n"])(
     const { fixture, read, call, text } = await linked(content);
     await using _ = fixture;
     expect(await text("coder::undo")).toBe(
-      "conflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz, then undo again: force leaves that as it is.",
+      "conflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then undo with force.",
     );
     const { conflicts } = await call("coder::undo", { steps: 2 });
-    expect(conflicts).toEqual([{ path: "zz", seq: 2, expected: "dir", found: "symlink", stays: true }]);
+    const left = { path: "zz", seq: 2, expected: "dir", found: "symlink", stays: true };
+    expect(conflicts).toEqual([{ ...left, below: "zz/f.txt", then_force: true }]);
     expect(await text("coder::undo", { force: true })).toBe(
-      "#2\n  skipped: zz/f.txt (in-the-way)\nNothing was undone. To undo another checkpoint, send its seq; coder::checkpoints lists them.",
+      "#2\n  skipped: zz/f.txt (in-the-way)\nconflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then undo with force.",
     );
     await call("coder::undo", { steps: 2, force: true });
     expect(read("inn/f.txt")).toBe(content);
@@ -73,11 +74,11 @@ test("force is not advised where something that it leaves is in the way", async 
   await call("coder::move", { from: "f.txt", to: "g.txt" });
   writeFileSync(fixture.at("f.txt"), "new\n");
   expect(await text("coder::undo")).toBe(
-    "conflict: f.txt is not what #2 left there: a command or another program has changed it since\nNothing was undone; move away f.txt, then undo again: force leaves that as it is.",
+    "conflict: f.txt is not what #2 left there: a command or another program has changed it since\nNothing was undone; move away f.txt with coder::move, then undo again: force leaves that as it is.",
   );
   rmSync(fixture.at("f.txt"));
   rmSync(fixture.at("g.txt"));
-  expect(await text("coder::undo", { seq: 2 })).toContain("bring back g.txt or its folder, then undo again");
+  expect(await text("coder::undo", { seq: 2 })).toContain("bring back g.txt, then undo again");
 });
 
 test("a conflict about a folder names what is in it", async () => {
@@ -88,11 +89,15 @@ test("a conflict about a folder names what is in it", async () => {
   writeFileSync(fixture.at("src3/new.txt"), "new\n");
   writeFileSync(fixture.at("b.txt"), "new\n");
   expect(await text("coder::undo", { seq: 1 })).toBe(
-    "conflict: src3 is not what #1 left there: a command or another program has changed it since; src3/new.txt is in it\nNothing was undone; move away src3/new.txt, then undo again: force leaves that as it is.",
+    "conflict: src3 is not what #1 left there: a command or another program has changed it since; src3/new.txt is in it\nNothing was undone; move away src3/new.txt with coder::move, then undo again: force leaves that as it is.",
   );
   const both = await text("coder::undo", { steps: 2 });
-  expect(both).toEndWith("; move away src3/new.txt, then send force to undo over the others.");
+  expect(both).toEndWith(
+    "; move away src3/new.txt with coder::move, then send force to undo over the others.",
+  );
   await call("coder::delete-file", { paths: ["b.txt"] });
   mkdirSync(fixture.at("b.txt"));
-  expect(await text("coder::undo", { seq: 3 })).toContain("; move away b.txt, then undo again");
+  expect(await text("coder::undo", { seq: 3 })).toContain(
+    "; move away b.txt with coder::move, then undo again",
+  );
 });

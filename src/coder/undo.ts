@@ -52,7 +52,7 @@ import {
   requireFreeLabel,
   withoutZeros,
 } from "./undo/choice.ts";
-import { type GoneChange, goneAt, isByRecord, numbersOf, undoesOf } from "./undo/gone.ts";
+import { type GoneChange, goneAmong, numbersOf, undoesOf } from "./undo/gone.ts";
 import { reasonOfNothing, renderUndo } from "./undo/text.ts";
 
 const request = Type.Object(
@@ -147,7 +147,7 @@ function withReason(
   { profile, sentence = (text) => text }: CoderContext,
 ): UndoAnswer {
   const reason = profile["undo.note"]
-    ? reasonOfNothing(answer.undone, { isTrial, isLimited: which.paths !== undefined })
+    ? reasonOfNothing(answer, { isTrial, isLimited: which.paths !== undefined })
     : undefined;
   return reason === undefined ? answer : { ...answer, note: sentence(reason) };
 }
@@ -331,7 +331,7 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
 async function goneOf(
   { seq, restored, removed, skipped }: UndoneRecord,
   { records, selects }: Chosen,
-  { later, pause }: Listing,
+  { later, pause, together }: Listing,
 ): Promise<Pick<UndoneCheckpoint, "gone" | "more" | "undone_by">> {
   if (restored.length + removed.length + skipped.length > 0) return {};
   const record = records.find((one) => one.seq === seq);
@@ -340,9 +340,8 @@ async function goneOf(
   const byPath = new StepsByPath();
   await byPath.add(steps, pause);
   for (const path of byPath.paths) {
-    const one = goneAt(path, byPath.stepsAt(path), later);
-    // One of several checkpoints may have left what an older one of them takes back.
-    if (one !== undefined && (records.length === 1 || isByRecord(one))) gone.push(one);
+    const one = goneAmong(path, { own: byPath.stepsAt(path), together: together?.stepsAt(path) }, later);
+    if (one !== undefined) gone.push(one);
     await pause();
   }
   if (gone.length === 0) return {};
@@ -359,6 +358,8 @@ interface Listing {
   readonly later: LaterRecords;
   readonly context: Pick<CoderContext, "author" | "profile">;
   readonly pause: () => Promise<void>;
+  /** The steps of all records, if there are several. */
+  readonly together?: StepsByPath;
 }
 
 /** Returns the undone records in the form of the answer. */
@@ -367,14 +368,25 @@ async function listAll(
   chosen: Chosen,
   listing: Listing,
 ): Promise<UndoneCheckpoint[]> {
+  const together = await stepsOfSeveral(chosen, listing);
   const all = [];
   for (const record of undone)
     all.push({
       ...otherAuthorOf(record, chosen, listing),
       ...listed(record),
-      ...(await goneOf(record, chosen, listing)),
+      ...(await goneOf(record, chosen, { ...listing, ...(together && { together }) })),
     });
   return all;
+}
+
+async function stepsOfSeveral(
+  { records, selects }: Chosen,
+  { pause }: Listing,
+): Promise<StepsByPath | undefined> {
+  if (records.length === 1) return undefined;
+  const together = new StepsByPath();
+  for (const record of records.toReversed()) await together.add(await stepsOf(record, selects, pause), pause);
+  return together;
 }
 
 /** Returns the author of a record, unless that is the caller. */

@@ -176,6 +176,10 @@ export class RewoundTree implements RestoredTree {
     return undefined;
   }
 
+  nonFolderAbove(): undefined {
+    return undefined;
+  }
+
   entryIn(): undefined {
     return undefined;
   }

@@ -34,6 +34,9 @@ const state = () =>
   Type.Union((["absent", "file", "dir", "symlink", "other"] as const).map((kind) => Type.Literal(kind)));
 
 export const ConflictFields = Named("UndoConflict", {
+  below: Type.Optional(
+    Type.String({ description: "What cannot be restored because `path` is not a folder now." }),
+  ),
   by: Type.Optional(
     UInt64({
       description: "The later checkpoint that changed it. Absent: another program, unless `unrecorded`.",
@@ -54,6 +57,9 @@ export const ConflictFields = Named("UndoConflict", {
   path: Type.String(),
   seq: UInt64(),
   stays: Type.Optional(Type.Literal(true, { description: "`force` would not undo it either." })),
+  then_force: Type.Optional(
+    Type.Literal(true, { description: "Once that is mended, only `force` undoes it, over what was mended." }),
+  ),
   unrecorded: Type.Optional(
     Type.Literal(true, { description: "A call changed it, and the journal could not record that." }),
   ),

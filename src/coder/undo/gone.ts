@@ -3,10 +3,14 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Named, UInt64 } from "../../base/schema/fragments.ts";
 import type { LaterRecords } from "../../filesystem/journal/later-records.ts";
 import type { RecordedStep } from "../../filesystem/journal/read-record.ts";
+import { areCancelledAt } from "../../filesystem/journal/step-effects.ts";
 import { renderName } from "../render/entry-text.ts";
 
 export const GoneChange = Named("GoneChange", {
   by: Type.Optional(UInt64({ description: "The later call that changed it." })),
+  cancelled: Type.Optional(
+    Type.Literal(true, { description: "The undone checkpoints together left the path as before them." }),
+  ),
   path: Type.String(),
   redone_by: Type.Optional(
     UInt64({
@@ -20,12 +24,25 @@ export const GoneChange = Named("GoneChange", {
 });
 export type GoneChange = Static<typeof GoneChange>;
 
-/** Returns the fate of the change that these steps made at a path, if it is known. */
-export function goneAt(
+/**
+ * Returns the fate of the change that the steps `own` of a checkpoint made at a path. `together` has the
+ * steps of all checkpoints that are undone, if they are several.
+ */
+export function goneAmong(
   path: string,
-  steps: readonly RecordedStep[],
+  {
+    own,
+    together,
+  }: { readonly own: readonly RecordedStep[]; readonly together: readonly RecordedStep[] | undefined },
   later: LaterRecords,
 ): GoneChange | undefined {
+  if (together !== undefined && !areCancelledAt(together, path)) return goneAt(path, together, later);
+  const one = goneAt(path, own, later);
+  return one && { ...one, ...(together && { cancelled: true }) };
+}
+
+/** Returns the fate of the change that these steps made at a path, if it is known. */
+function goneAt(path: string, steps: readonly RecordedStep[], later: LaterRecords): GoneChange | undefined {
   const last = steps.at(-1)!;
   const past = later.historyOf(path, steps, last.seq);
   if (past === undefined) return undefined;
@@ -40,7 +57,7 @@ export function goneAt(
 }
 
 /** Returns whether a checkpoint is the last cause of the change being gone. */
-export const isByRecord = ({ by, undone_by: undo, redone_by: redo }: GoneChange): boolean =>
+const isByRecord = ({ by, undone_by: undo, redone_by: redo }: GoneChange): boolean =>
   by !== undefined || (undo !== undefined && redo === undefined);
 
 /** Returns the undos that took the changes back, or `undefined` if anything else has. */
@@ -54,23 +71,27 @@ const maxGone = 3;
 
 /** Renders the reasons for changes being gone, each with its paths. */
 export function renderGone(undone: readonly { readonly seq: number }[], gone: readonly GoneChange[]): string {
-  const paths = new Map<string, string[]>();
+  const paths = new Map<string, GoneChange[]>();
   for (const one of gone) {
     const reason = renderReason(one);
-    paths.set(reason, [...(paths.get(reason) ?? []), renderName(one.path)]);
+    paths.set(reason, [...(paths.get(reason) ?? []), one]);
   }
-  const reasons = [...paths].map(([reason, all]) => {
-    const others = all.length > maxGone ? " and others" : "";
-    return `${all.slice(0, maxGone).join(", ")}${others}: ${reason}.`;
-  });
+  const reasons = [...paths].map(([reason, all]) => `${renderPaths(all)}: ${reason}.`);
   return [`what ${numbersOf(undone)} changed is no longer there.`, ...reasons].join(" ");
+}
+
+/** Renders the paths of changes, each once. */
+export function renderPaths(gone: readonly GoneChange[]): string {
+  const all = [...new Set(gone.map(({ path }) => renderName(path)))];
+  return `${all.slice(0, maxGone).join(", ")}${all.length > maxGone ? " and others" : ""}`;
 }
 
 /** Renders the numbers of checkpoints. */
 export const numbersOf = (undone: readonly { readonly seq: number }[]): string =>
   undone.map(({ seq }) => `#${seq}`).join(", ");
 
-function renderReason({ by, undone_by: undo, redone_by: redo, unrecorded }: GoneChange): string {
+function renderReason({ by, cancelled, undone_by: undo, redone_by: redo, unrecorded }: GoneChange): string {
+  if (cancelled) return "as before them, since they took each other back";
   if (by !== undefined) return `changed since by #${by}`;
   if (undo !== undefined && redo === undefined) return `undone by #${undo}`;
   const other = unrecorded ? "a change that was not recorded" : "a command or another program";
@@ -81,7 +102,9 @@ function renderReason({ by, undone_by: undo, redone_by: redo, unrecorded }: Gone
 
 /** Returns the advice to undo the one checkpoint that left what is there now. */
 export function redoAdvice(gone: readonly GoneChange[]): string | undefined {
-  const [seq, ...others] = new Set(gone.map((one) => one.by ?? one.undone_by));
+  const [seq, ...others] = new Set(
+    gone.map((one) => (one.cancelled ? undefined : (one.by ?? one.undone_by))),
+  );
   if (seq === undefined || others.length > 0) return undefined;
   const what = gone.every((one) => one.by === undefined) ? "redo" : "get it back";
   return `To ${what}, undo #${seq}.`;

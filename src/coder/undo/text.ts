@@ -1,4 +1,5 @@
 /** The answer of `coder::undo` as text. */
+import { posix } from "node:path";
 import { renderAuthor } from "../../base/author.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
 import { isUnrecorded } from "../checkpoints/with-checkpoint.ts";
@@ -11,7 +12,7 @@ import {
   type UndoAnswer,
   type UndoneCheckpoint,
 } from "./answer.ts";
-import { numbersOf, redoAdvice, renderGone } from "./gone.ts";
+import { numbersOf, redoAdvice, renderGone, renderPaths } from "./gone.ts";
 
 /** The parts of the request that the text depends on. */
 interface UndoForm {
@@ -74,20 +75,25 @@ const renderUnrecorded = (calls: number): string =>
 function renderConflict({ path, seq, by, unrecorded: isUnrecordedCall, ...rest }: ConflictFields): string {
   const unknown = isUnrecordedCall ? "a change that was not recorded" : "a command or another program";
   const cause = by === undefined ? unknown : `#${by}`;
-  if (isLinkNow(rest))
-    return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is a link now`;
-  if (isWithoutFolder(rest))
-    return `conflict: ${renderName(path)} cannot be restored as before #${seq}: its folder is not there`;
+  if (rest.below !== undefined)
+    return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is ${nowInstead[rest.found]}`;
+  if (isGone(rest))
+    return `conflict: ${renderName(path)} is not where #${seq} left it: ${cause} has taken it away`;
   return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderHolding(rest)}${renderOutcome(rest)}`;
 }
 
-/** Returns whether a link has taken the place of a folder above a path. */
-const isLinkNow = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
-  stays === true && expected === "dir" && found === "symlink";
+/** Describes what is at a path that would have to be a folder. */
+const nowInstead: Readonly<Record<ConflictFields["found"], string>> = {
+  absent: "not there now",
+  dir: "another folder now",
+  file: "a file now",
+  other: "neither a folder nor a file now",
+  symlink: "a link now",
+};
 
-/** Returns whether the folder of a removed entry is missing. */
-const isWithoutFolder = ({ expected, found, stays }: Partial<ConflictFields>): boolean =>
-  stays === true && expected === "absent" && found === "absent";
+/** Returns whether the entry that a step moved, or whose mode it changed, is not there. */
+const isGone = ({ expected, found, stays, below }: Partial<ConflictFields>): boolean =>
+  stays === true && below === undefined && expected !== "absent" && found !== "file" && found !== "dir";
 
 const renderHolding = ({ holds }: Pick<ConflictFields, "holds">): string =>
   holds === undefined ? "" : `; ${renderName(holds)} is in it`;
@@ -126,22 +132,30 @@ function firstUndoing(conflicts: readonly ConflictFields[]): string {
 function adviceOnForce(conflicts: readonly ConflictFields[]): string {
   const staying = conflicts.filter(({ stays }) => stays);
   if (staying.length === 0) return "send force to undo over conflicts";
-  const pathsOf = (some: readonly ConflictFields[]) => [
-    ...new Set(some.map(({ path, holds }) => holds ?? path)),
-  ];
-  const there = pathsOf(staying.filter(({ found }) => found !== "absent"));
-  const homeless = pathsOf(staying.filter(isWithoutFolder));
-  const gone = pathsOf(staying.filter((one) => one.found === "absent" && !isWithoutFolder(one)));
-  const named = (paths: readonly string[]) =>
-    `${paths.slice(0, maxNamed).map(renderName).join(", ")}${paths.length > maxNamed ? " and others" : ""}`;
-  const steps = [
-    ...(there.length === 0 ? [] : [`move away ${named(there)}`]),
-    ...(gone.length === 0 ? [] : [`bring back ${named(gone)} or its folder`]),
-    ...(homeless.length === 0 ? [] : [`bring back the folder of ${named(homeless)}`]),
-  ];
-  const isAll = staying.length === conflicts.length;
-  const after = isAll ? "undo again: force leaves that as it is" : "send force to undo over the others";
-  return `${steps.join(", ")}, then ${after}`;
+  const rest = conflicts.length - staying.length;
+  if (rest > 0) return `${preparationFor(staying)}, then send force to undo over the others`;
+  const why = staying.some((one) => one.then_force) ? "" : ": force leaves that as it is";
+  return `${preparationFor(staying)}, then ${againAfter(staying)}${why}`;
+}
+
+const againAfter = (staying: readonly ConflictFields[]): string =>
+  staying.some((one) => one.then_force) ? "undo with force" : "undo again";
+
+/** Returns what makes room for an undo that `force` does not carry out either. */
+function preparationFor(staying: readonly ConflictFields[]): string {
+  const inTheWay = staying.filter(({ found }) => found !== "absent").map(({ path, holds }) => holds ?? path);
+  const folders = staying.flatMap(({ below }) => (below === undefined ? [] : posix.dirname(below)));
+  const gone = staying.filter(isGone).map(({ path }) => path);
+  return [
+    ...(inTheWay.length === 0 ? [] : [`move away ${named(inTheWay)} with coder::move`]),
+    ...(folders.length === 0 ? [] : [`make ${named(folders)} with coder::make-folder`]),
+    ...(gone.length === 0 ? [] : [`bring back ${named(gone)}`]),
+  ].join(", ");
+}
+
+function named(all: readonly string[]): string {
+  const paths = [...new Set(all)];
+  return `${paths.slice(0, maxNamed).map(renderName).join(", ")}${paths.length > maxNamed ? " and others" : ""}`;
 }
 
 /** Maximum paths that the advice on conflicts names. */
@@ -149,13 +163,21 @@ const maxNamed = 3;
 
 const nothingUndone = (isTrial: boolean): string => `Nothing ${isTrial ? "would be" : "was"} undone`;
 
+interface Lists {
+  readonly undone: readonly UndoneCheckpoint[];
+  readonly conflicts: readonly ConflictFields[];
+}
+
 /** Returns why nothing of these checkpoints is left to undo, and what to do; `undefined` if something is. */
 export function reasonOfNothing(
-  undone: readonly UndoneCheckpoint[],
+  { undone, conflicts }: Lists,
   { isTrial, isLimited }: UndoForm,
 ): string | undefined {
   if (undone.length === 0 || undone.some(isChanging)) return undefined;
   const nothing = nothingUndone(isTrial);
+  const staying = conflicts.filter(({ stays }) => stays);
+  if (isAllSkipped(undone) && staying.length > 0)
+    return `${nothing}; ${firstUndoing(staying)}${preparationFor(staying)}, then ${againAfter(staying)}.`;
   if (isAllSkipped(undone))
     return `${nothing}. To undo another checkpoint, send its seq; coder::checkpoints lists them.`;
   const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
@@ -164,6 +186,8 @@ export function reasonOfNothing(
   if (undone.every((one) => one.undone_by !== undefined))
     return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;
   const gone = undone.flatMap((one) => one.gone ?? []);
+  if (gone.length > 0 && gone.every(({ cancelled }) => cancelled))
+    return `${nothing}: ${numbersOf(undone)} took each other back, so nothing is left of them at ${renderPaths(gone)}. To undo #${undone[0]!.seq} alone, send its seq.`;
   const next = isLimited
     ? "coder::checkpoints with path lists what changed there; send its seq."
     : "Send the seq of the one to undo; coder::checkpoints lists them.";
@@ -186,7 +210,7 @@ function verdict(
 ): string {
   if (undone.length === 0)
     return `${nothingUndone(isTrial)}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
-  const reason = reasonOfNothing(undone, { isTrial, isLimited });
+  const reason = reasonOfNothing({ undone, conflicts }, { isTrial, isLimited });
   if (reason !== undefined) return reason;
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";

@@ -10,6 +10,13 @@ export const refuseJournal = {
       path,
     ),
 
+  undoNotPermitted: (path: string, seq: number): Refusal =>
+    new Refusal(
+      "permission",
+      `Checkpoint ${seq} changed ${quoteShort(path)}, and the operating system does not permit changing that back. Nothing was undone. Ask the user to change its permissions, send \`paths\` without it, or \`force\`, which leaves it as it is.`,
+      path,
+    ),
+
   /** A path in a root whose folder is gone, or was not there at the start. */
   undoInGoneRoot: (path: string, root: string, seq: number): Refusal =>
     new Refusal(

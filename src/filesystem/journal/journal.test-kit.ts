@@ -161,6 +161,10 @@ class ImmediateTree implements RestoredTree {
     return undefined;
   }
 
+  nonFolderAbove(): undefined {
+    return undefined;
+  }
+
   entryIn(): undefined {
     return undefined;
   }

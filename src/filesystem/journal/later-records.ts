@@ -87,14 +87,26 @@ export class LaterRecords {
     seq: number,
   ): number | undefined {
     if (this.#metOther(path, expected, seq)) return undefined;
-    const last = this.#steps.lastAt(path);
+    const last = this.#steps.stepsAt(path).findLast((step) => this.#reaches(step, path));
     if (last === undefined || last.seq <= seq) return undefined;
     if (!hasLeft(last, path, found)) return undefined;
+    if (isInPlaceOfFolder(last, path)) return last.seq;
     // An undo and a redo bring back what an earlier checkpoint left: undoing that one undoes the content.
     const first = this.#stepsOf(path).find(
       (step) => step.seq > seq && step.unavailable === undefined && isLeftBy(step, found),
     );
     return (first ?? last).seq;
+  }
+
+  /**
+   * Returns whether a step may have changed what is at a path. Below its own paths, only a folder that it
+   * moved or took away had anything, and an entry that is not a folder leaves room for nothing.
+   */
+  #reaches(step: RecordedStep, wanted: string): boolean {
+    const { path, from, before, after, kind, unavailable } = step;
+    if (unavailable !== undefined || wanted === path || wanted === from) return true;
+    if (before.state.kind === "dir" || (kind === "rename" && after.state.kind === "dir")) return true;
+    return isInPlaceOfFolder(step, wanted) && this.#steps.lastEndingAt(path) === step;
   }
 
   /** Returns whether one of the checkpoints after `seq` found a content that the one before had not left. */
@@ -134,6 +146,10 @@ export class LaterRecords {
     return this.#steps.endingAt(path).filter((step) => step.path === path);
   }
 }
+
+/** Returns whether a step left something above a path that is not a folder. */
+const isInPlaceOfFolder = ({ path, after }: Pick<RecordedStep, "path" | "after">, below: string): boolean =>
+  below.startsWith(`${path}/`) && after.state.kind !== "dir" && after.state.kind !== "absent";
 
 /** Returns whether what is found at a path may be what a step at it, or at a folder above it, has left. */
 function hasLeft({ path, after, unavailable }: RecordedStep, wanted: string, found: TreeState): boolean {

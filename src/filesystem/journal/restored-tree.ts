@@ -28,6 +28,8 @@ export interface RestoredTree {
   stateInSlices(path: string, unhashed?: string): TreeState | Promise<TreeState>;
   /** Returns the folder above a path that is a link now, if one is: the path would lead to another place. */
   linkAbove(path: string): string | undefined;
+  /** Returns the outermost path above `path` that is not a folder now, and its state. */
+  nonFolderAbove(path: string): { readonly path: string; readonly state: TreeState } | undefined;
   /** Returns the path of an entry that the caller may see in a folder, if it has any. */
   entryIn(folder: string): string | undefined;
   /** Returns whether both paths name one entry, in different spellings. */

@@ -50,6 +50,15 @@ export function netEffectAt(steps: readonly RecordedStep[], path: string): Effec
   return isKnown && !isAlike(before, after, isOfMode) ? { before, after, isOfMode } : undefined;
 }
 
+/** Returns whether the steps of several records together left a path unchanged. */
+export function areCancelledAt(steps: readonly RecordedStep[], path: string): boolean {
+  const effects = steps.flatMap((step) => effectAt(step, path) ?? []);
+  const [before, after] = [effects[0]?.before, effects.at(-1)?.after];
+  if (before === undefined || after === undefined) return false;
+  const isOfMode = effects.every((effect) => effect.isOfMode);
+  return new Set(steps.map(({ seq }) => seq)).size > 1 && isAlike(before, after, isOfMode);
+}
+
 /**
  * Returns whether both states are of one kind with one content, or, with `modeOnly`, with the same permission
  * bits.

@@ -69,6 +69,10 @@ export interface UndoConflict {
   readonly stays?: true;
   /** The path of an entry in a folder that would have to be empty. */
   readonly holds?: string;
+  /** The path that cannot be restored because the one of the conflict is not a folder. */
+  readonly below?: string;
+  /** Present if only `force` undoes the step once `force` need not leave it. */
+  readonly then_force?: true;
 }
 
 export interface UndoOutcome {
@@ -180,17 +184,30 @@ class Undo {
 
   /** Returns whether a folder of a step is a link now, so that the step could only be undone elsewhere. */
   #meetsLink(step: RecordedStep): boolean {
-    const { tree, force } = this.#options;
+    const { tree } = this.#options;
     const { path, from = path } = step;
-    const link = tree.linkAbove(path) ?? tree.linkAbove(from);
+    const below = tree.linkAbove(path) === undefined ? from : path;
+    const link = tree.linkAbove(below);
     if (link === undefined) return false;
-    if (force) this.#skip(step, path, "in-the-way");
-    else {
-      const found = { kind: "symlink", text: Buffer.alloc(0) } as const;
-      this.#mayOverride(step, { path: link, expected: { kind: "dir" }, found, stays: true });
-      this.#blocked.add(path, "conflict");
-    }
+    const found = { kind: "symlink", text: Buffer.alloc(0) } as const;
+    this.#leaveBelow(step, { path: link, found, below });
     return true;
+  }
+
+  /** Returns whether a path cannot be restored because one above it is not a folder. */
+  #lacksFolder(step: RecordedStep, below: string): boolean {
+    const above = this.#options.tree.nonFolderAbove(below);
+    if (above === undefined) return false;
+    this.#leaveBelow(step, { path: above.path, found: above.state, below });
+    return true;
+  }
+
+  /** Leaves a path below an entry that would have to be a folder. */
+  #leaveBelow(step: RecordedStep, conflict: Pick<Disagreement, "path" | "found" | "below">): void {
+    const thenForce = step.kind !== "rename" && step.after.state.kind !== "absent";
+    this.#mayOverride(step, { ...conflict, expected: { kind: "dir" }, stays: true, thenForce });
+    if (this.#options.force) this.#skip(step, step.path, "in-the-way");
+    else this.#blocked.add(step.path, "conflict");
   }
 
   async #attempt(step: RecordedStep): Promise<void> {
@@ -218,20 +235,34 @@ class Undo {
     if (isAsRecorded(after.state, found, isChmod)) {
       if (isAsRecorded(before.state, found, isChmod)) return;
     } else if (isAsRecorded(before.state, found, isChmod)) return;
+    else if (!isChmod && found.kind === "absent" && this.#lacksFolder(step, path)) return;
     else {
-      const stays = !isChmod && found.kind === "dir" && before.state.kind !== "absent";
-      if (!this.#mayOverride(step, { path, expected: after.state, found, stays })) return;
+      const stays = this.#staysInTheWay(step, found);
+      const thenForce = stays && !isChmod && after.state.kind !== "absent" && before.state.kind !== "absent";
+      if (!this.#mayOverride(step, { path, expected: after.state, found, stays, thenForce })) return;
     }
     if (isChmod) await this.#setMode(step, found);
     else await this.#restore(step, path, found);
   }
 
+  /** Returns whether `force` cannot undo a step over what is found at its path. */
+  #staysInTheWay({ kind, path, before, after }: RecordedStep, found: TreeState): boolean {
+    if (kind === "chmod") return found.kind !== "file" && found.kind !== "dir";
+    const wanted = before.state.kind;
+    if (wanted === "dir") return found.kind !== "absent";
+    if (found.kind !== "dir") return false;
+    // A folder that a step has made is removed by it, and `#refuse` says what is in it.
+    return (
+      wanted !== "absent" || (after.state.kind !== "dir" && this.#options.tree.entryIn(path) !== undefined)
+    );
+  }
+
   async #setMode({ seq, path, before }: RecordedStep, found: TreeState): Promise<void> {
     const { mode } = before.state as Extract<RecordedState, { kind: "file" | "dir" }>;
     this.#note(path, found);
-    this.#passedOver.delete(path);
     if (this.#modes.has(path)) this.#modes.set(path, mode!);
     else await this.#options.tree.setMode(path, mode!);
+    this.#passedOver.delete(path);
     this.#undone.get(seq)!.restored.push(path);
   }
 
@@ -247,6 +278,7 @@ class Undo {
       this.#skip(step, path, "in-the-way");
       return;
     }
+    if (found.kind === "absent" && this.#lacksFolder(step, path)) return;
     await this.#put(step, { path, state: before.state, found });
   }
 
@@ -311,6 +343,7 @@ class Undo {
       this.#skip(step, from, "in-the-way");
       return;
     }
+    if (this.#lacksFolder(step, from)) return;
     this.#note(path, found);
     this.#note(from, isRespelled ? found : left);
     await this.#options.tree.move(path, from);
@@ -332,7 +365,7 @@ class Undo {
 
   #mayOverride(
     step: RecordedStep,
-    { path, expected, found, stays, holds }: Disagreement,
+    { path, expected, found, stays, holds, below, thenForce }: Disagreement,
     by = this.#options.later.causeOf(path, { expected, found }, step.seq),
   ): boolean {
     // A change that `force` has passed over may have been moved here since.
@@ -344,6 +377,8 @@ class Undo {
       ...{ path, seq, expected: expected.kind, found: found.kind, ...cause },
       ...(stays && { stays: true as const }),
       ...(holds !== undefined && { holds }),
+      ...(below !== undefined && { below }),
+      ...(thenForce && { then_force: true as const }),
     };
     this.#conflicts.push(conflict);
     if (this.#options.force) this.#passedOver.set(path, conflict);
@@ -359,18 +394,22 @@ class Undo {
     const { path, after, seq } = step;
     const { reason } = refusal;
     const isProtected = reason === "protected" || reason === "out-of-scope";
-    if (this.#options.force) this.#skip(step, path, isProtected ? "protected" : "in-the-way");
+    const { force } = this.#options;
+    if (isProtected && force) this.#skip(step, path, "protected");
     else if (isProtected) throw reason === "protected" ? refuseJournal.undoProtected(path, seq) : refusal;
+    else if (reason === "permission" && !force) throw refuseJournal.undoNotPermitted(path, seq);
     else {
       const { later, tree } = this.#options;
       const isFull = reason === "not-empty";
       const found = await this.#stateIfReached(path);
       const holds = isFull ? tree.entryIn(path) : undefined;
       // Once the conflict about that entry is gone, so is this one.
-      if (holds !== undefined && this.#blocked.reasonFor(holds) === "conflict") {
+      if (holds !== undefined && !force && this.#blocked.reasonFor(holds) === "conflict") {
         this.#blocked.add(path, "conflict");
         return;
       }
+      if (force) this.#skip(step, path, "in-the-way");
+      if (reason === "permission" || (force && holds !== undefined && this.#blocked.hasOwn(holds))) return;
       this.#mayOverride(
         step,
         { path, expected: after.state, found, stays: true, ...(holds !== undefined && { holds }) },
@@ -437,6 +476,11 @@ class BlockedPaths {
     else this.#reasons.set(path, { reason, order: this.#reasons.size });
   }
 
+  /** Returns whether this very path could not be restored. */
+  hasOwn(path: string): boolean {
+    return this.#reasons.has(path);
+  }
+
   /** Returns the reason for the path, or for the folder above it that was blocked first. */
   reasonFor(path: string): SkipReason | "conflict" | undefined {
     let first = this.#reasons.get(path);
@@ -448,12 +492,13 @@ class BlockedPaths {
   }
 }
 
-interface Disagreement extends Pick<UndoConflict, "holds"> {
+interface Disagreement extends Pick<UndoConflict, "holds" | "below"> {
   readonly path: string;
   readonly expected: RecordedState;
   readonly found: TreeState;
   /** Whether `force` leaves it as well. Default: false. */
   readonly stays?: boolean;
+  readonly thenForce?: boolean;
 }
 
 function areSame(one: TreeState, other: TreeState): boolean {

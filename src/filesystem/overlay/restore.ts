@@ -4,7 +4,7 @@ import { holdForDeferredClose } from "../disk/deferred-close.ts";
 import type { Metadata } from "../disk/metadata.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { ancestorsOf } from "../jail/backend.ts";
-import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
 import type { Jail, ResolvedPath } from "../jail/folder.ts";
 import { admitPermitted } from "../operations/change-mode.ts";
 import { fileOfRevision } from "../operations/expected-revision.ts";
@@ -49,16 +49,18 @@ export class Restoration {
   /** Returns the state of a path. Throws the jail's refusals, and io for a file that cannot be read. */
   state(path: string): RestoredState {
     if (this.linkAbove(path) !== undefined) return { kind: "absent" };
-    return this.#noted(path, this.#tree.state(path));
+    return absentBelowFile(() => this.#noted(path, this.#tree.state(path)));
   }
 
   /** Like `state`, but hashes a large file in slices, unless it has the identity `unhashed`. */
   stateInSlices(path: string, unhashed?: string): RestoredState | Promise<RestoredState> {
     if (this.linkAbove(path) !== undefined) return { kind: "absent" };
-    const state = this.#tree.stateInSlices(path, unhashed);
-    return state instanceof Promise
-      ? state.then((found) => this.#noted(path, found))
-      : this.#noted(path, state);
+    return absentBelowFile(() => {
+      const state = this.#tree.stateInSlices(path, unhashed);
+      return state instanceof Promise
+        ? state.then((found) => this.#noted(path, found))
+        : this.#noted(path, state);
+    });
   }
 
   #noted(path: string, state: EntryState): RestoredState {
@@ -121,6 +123,15 @@ export class Restoration {
     if (link !== undefined) throw refuse.notAFolder(link);
   }
 
+  nonFolderAbove(path: string): { readonly path: string; readonly state: RestoredState } | undefined {
+    if (this.#isReachedPlainly(path.slice(0, Math.max(0, path.lastIndexOf("/"))))) return undefined;
+    for (const above of ancestorsOf(path)) {
+      const state = this.state(above);
+      if (state.kind !== "dir") return { path: above, state };
+    }
+    return undefined;
+  }
+
   entryIn(path: string): string | undefined {
     const { jail } = this.#tree;
     try {
@@ -141,12 +152,17 @@ export class Restoration {
   }
 
   isRespelling(path: string, other: string): boolean {
-    return mapErrno(path, () => {
-      const asName = { ...asRecorded, mayBeMissing: true, parents: true } as const;
+    const asName = { ...asRecorded, mayBeMissing: true, parents: true } as const;
+    try {
       using source = this.#tree.jail.admit(path, asName);
       using target = this.#tree.jail.admit(other, asName);
       return source.stats !== undefined && relationOf({ source, target }) === "respelled";
-    });
+    } catch (error) {
+      const refusal = refusalOfErrno(error, path);
+      // Nothing is below a file.
+      if (refusal.isBelowFile) return false;
+      throw refusal;
+    }
   }
 
   async putFile(path: string, content: Buffer, metadata: Pick<Metadata, "mode" | "owner">): Promise<void> {
@@ -255,6 +271,16 @@ export class Restoration {
 
   #seen(path: string): string | undefined {
     return this.#revisions.get(path) || undefined;
+  }
+}
+
+/** Returns the result of reading a state: that nothing is there if the path leads through a file. */
+function absentBelowFile<State>(read: () => State): State | { readonly kind: "absent" } {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Refusal && error.isBelowFile) return { kind: "absent" };
+    throw error;
   }
 }
 
