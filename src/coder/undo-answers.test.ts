@@ -110,7 +110,7 @@ test("a path that another entry has taken keeps that", async () => {
   writeFileSync(fixture.at("a.txt"), "other\n");
   const said = await text("coder::undo", { seq: 2, force: true });
   expect(conflictsOf(said)).toEqual([
-    "conflict: a.txt is not what #2 left there: a command or another program has changed it since; that change is kept",
+    "conflict: a.txt is not what #2 left there: a command or another program has changed it since, and it is a file now; that change is kept",
   ]);
   expect(read("a.txt")).toBe("other\n");
 });

@@ -74,7 +74,7 @@ test("force is not advised where something that it leaves is in the way", async 
   await call("coder::move", { from: "f.txt", to: "g.txt" });
   writeFileSync(fixture.at("f.txt"), "new\n");
   expect(await text("coder::undo")).toBe(
-    "conflict: f.txt is not what #2 left there: a command or another program has changed it since\nNothing was undone; move away f.txt with coder::move, then undo again: force leaves that as it is.",
+    "conflict: f.txt is not what #2 left there: a command or another program has changed it since, and it is a file now\nNothing was undone; move away f.txt with coder::move, then undo again: force leaves that as it is.",
   );
   rmSync(fixture.at("f.txt"));
   rmSync(fixture.at("g.txt"));

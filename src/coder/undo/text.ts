@@ -79,7 +79,7 @@ function renderConflict({ path, seq, by, unrecorded: isUnrecordedCall, ...rest }
     return `conflict: ${renderName(path)} was a folder when #${seq} changed what is in it, and is ${nowInstead[rest.found]}`;
   if (isGone(rest))
     return `conflict: ${renderName(path)} is not where #${seq} left it: ${cause} has taken it away`;
-  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderHolding(rest)}${renderOutcome(rest)}`;
+  return `conflict: ${renderName(path)} is not what #${seq} left there: ${cause} has changed it since${renderInTheWay(rest)}${renderHolding(rest)}${renderOutcome(rest)}`;
 }
 
 /** Describes what is at a path that would have to be a folder. */
@@ -94,6 +94,12 @@ const nowInstead: Readonly<Record<ConflictFields["found"], string>> = {
 /** Returns whether the entry that a step moved, or whose mode it changed, is not there. */
 const isGone = ({ expected, found, stays, below }: Partial<ConflictFields>): boolean =>
   stays === true && below === undefined && expected !== "absent" && found !== "file" && found !== "dir";
+
+/** Renders the kind of entry that stays where another one would return. */
+const renderInTheWay = ({ expected, found, stays, holds }: Partial<ConflictFields>): string =>
+  stays !== true || expected !== "absent" || found === undefined || holds !== undefined
+    ? ""
+    : `, and it is ${found === "dir" ? "a folder now" : nowInstead[found]}`;
 
 const renderHolding = ({ holds }: Pick<ConflictFields, "holds">): string =>
   holds === undefined ? "" : `; ${renderName(holds)} is in it`;
