@@ -29,3 +29,47 @@ test("all configuration of a repository is read up to 2 MiB", () => {
   writeFileSync(join(root, ".git/config"), files.map((file) => `[include]\n\tpath = ../${file}\n`).join(""));
   expect(paths.namedFor(root)).toEqual(["a", "b", "c", "of-a", "of-b"].map((name) => join(root, name)));
 });
+
+test("paths are relative to the working tree, those of included files to the file that names them", () => {
+  mkdirSync(join(root, "sub"));
+  mkdirSync(join(root, "folder"));
+  writeFileSync(
+    join(root, "sub/more"),
+    '[alias]\n\tx = "!sh ./a/b.sh | c"\n[diff "d"]\n\ttextconv = ~/bin/show\n',
+  );
+  writeFileSync(
+    join(root, ".git/config"),
+    '[include]\n\tpath = ../sub/more\n[core]\n\thooksPath = hooks\n\tpager = less -R\n[alias]\n\tcd = "!cd ./folder && ls"\n',
+  );
+  const atHome = new GitPaths({ home: "/h", configFiles: [] });
+  expect(atHome.namedFor(root)).toEqual(
+    ["sub/more", "hooks", "a/b.sh"].map((path) => join(root, path)).concat("/h/bin/show"),
+  );
+});
+
+test("files that include each other are read once", () => {
+  const file = join(root, ".git/config");
+  writeFileSync(file, `[include]\n\tpath = ${file}\n`);
+  expect(paths.namedFor(root)).toEqual([file]);
+});
+
+test("names of paths are looked up to a bound, whichever files and repositories name them", () => {
+  const aliases = Array.from({ length: 100_000 }, (_, index) => `a = /${index}\n`);
+  writeFileSync(join(root, ".git/config"), `[alias]\n${aliases.join("")}`);
+  const inner = join(root, "inner");
+  mkdirSync(join(inner, ".git"), { recursive: true });
+  writeFileSync(join(inner, ".git/config"), "[alias]\na = b/c\n");
+  const named = paths.namedFor(inner);
+  expect(named).toContain(join(inner, "b/c"));
+  expect(named.length).toBeLessThan(1025);
+  const deep = "/d".repeat(100);
+  writeFileSync(join(root, ".git/config"), `[alias]\n${aliases.map((line) => line + deep).join("")}`);
+  expect(paths.namedFor(root).length).toBeLessThan(21);
+});
+
+test("a file `.git` is read as a path, whatever follows it", () => {
+  const link = join(root, "work");
+  mkdirSync(link);
+  writeFileSync(join(link, ".git"), `gitdir: ../.git${" ".repeat(1_000_000)}x`);
+  expect(paths.namedFor(link)).toContain(join(root, ".git"));
+});

@@ -5,12 +5,12 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
-  type GitVariable,
+  type GitFolders,
+  type GitName,
+  hostPathOf,
   maxConfigBytes,
-  mayNamePath,
-  pathsIn,
-  readSmall,
-  variablesIn,
+  namesIn,
+  readStart,
 } from "./git-config.ts";
 
 export interface GitUser {
@@ -38,11 +38,8 @@ const repositoryNames: ReadonlySet<string> = new Set([
 
 export class GitPaths {
   readonly #user: GitUser;
-  /** The variables of files that may name paths, with the stamps of those files. */
-  readonly #known = new Map<
-    string,
-    { readonly stamps: string; readonly variables: readonly GitVariable[] }
-  >();
+  /** The names in configuration files, with the stamps of those files. */
+  readonly #known = new Map<string, { readonly stamps: string; readonly names: readonly GitName[] }>();
 
   constructor(user: GitUser) {
     this.#user = user;
@@ -54,15 +51,15 @@ export class GitPaths {
    */
   namedFor(folder: string): string[] {
     const paths: string[] = [];
+    const named = new NamedPaths((file, stamps) => this.#namesIn(file, stamps));
     for (let top = folder; ; top = dirname(top)) {
       const repository = repositoryAt(top);
       if (repository !== undefined) {
         const { folders, configFiles } = repository;
-        const place = { top, home: this.#user.home };
-        const files = [...this.#user.configFiles, ...configFiles];
-        paths.push(...folders, ...pathsIn(files, place, this.#reader()));
+        paths.push(...folders);
+        named.add([...this.#user.configFiles, ...configFiles], { top, home: this.#user.home });
       }
-      if (top === dirname(top)) return paths;
+      if (top === dirname(top) || named.isFull) return [...paths, ...named.paths];
     }
   }
 
@@ -72,35 +69,78 @@ export class GitPaths {
    */
   programsFor(top: string): string[] {
     const { configFiles = [] } = repositoryAt(top) ?? {};
-    const place = { top, home: this.#user.home };
-    return pathsIn([...this.#user.configFiles, ...configFiles], place, this.#reader());
+    const named = new NamedPaths((file, stamps) => this.#namesIn(file, stamps));
+    named.add([...this.#user.configFiles, ...configFiles], { top, home: this.#user.home });
+    return [...named.paths];
   }
 
-  /** Returns a reader of the variables of configuration files, up to a number of bytes. */
-  #reader(): (file: string) => readonly GitVariable[] {
-    let left = maxTotalBytes;
-    return (file) => {
-      const { stamps, size } = stampsOf(file) ?? {};
-      if (stamps === undefined || size! > maxConfigBytes || size! > left) return [];
-      left -= size!;
-      return this.#variablesOf(file, stamps);
-    };
-  }
-
-  #variablesOf(file: string, stamps: string): readonly GitVariable[] {
+  #namesIn(file: string, stamps: string): readonly GitName[] {
     const known = this.#known.get(file);
-    if (known?.stamps === stamps) return known.variables;
-    const variables = [...variablesIn(readSmall(file) ?? "")].filter(({ name }) => mayNamePath(name));
+    if (known?.stamps === stamps) return known.names;
+    const names = namesIn(readStart(file, maxConfigBytes) ?? Buffer.alloc(0), maxPathNames);
     if (this.#known.size >= maxKnown) this.#known.clear();
-    this.#known.set(file, { stamps, variables });
-    return variables;
+    this.#known.set(file, { stamps, names });
+    return names;
   }
 }
 
-/** Maximum number of files whose variables are kept. */
+/** Maximum number of files whose names are kept. */
 const maxKnown = 256;
-/** Maximum bytes of the configuration files of one repository, which an admission reads in one step. */
-const maxTotalBytes = 2 * maxConfigBytes;
+
+/** Maximum bytes of a path, in a file that consists of one. */
+const maxPathBytes = 4096;
+
+/** Maximum configuration files that one admission reads, existing or not, and their bytes together. */
+const [maxFiles, maxTotalBytes] = [64, 2 * maxConfigBytes];
+/** Maximum names of files and folders in the paths of one admission, each of which it looks up. */
+const maxPathNames = 2048;
+
+/**
+ * The paths that configuration files name for one admission, which reads and looks up everything in one
+ * step.
+ */
+class NamedPaths {
+  readonly paths = new Set<string>();
+  readonly #namesIn: (file: string, stamps: string) => readonly GitName[];
+  readonly #read = new Map<string, readonly GitName[]>();
+  #bytesLeft = maxTotalBytes;
+  #namesLeft = maxPathNames;
+
+  constructor(namesIn: (file: string, stamps: string) => readonly GitName[]) {
+    this.#namesIn = namesIn;
+  }
+
+  /** Whether no further file is read. */
+  get isFull(): boolean {
+    return this.#read.size >= maxFiles || this.#namesLeft <= 0;
+  }
+
+  /** Adds the paths that configuration files, and those that they include, name in a working tree. */
+  add(files: readonly string[], folders: GitFolders): void {
+    // Iteration over a Set includes elements added during it, so the set is its own work list.
+    const reading = new Set(files);
+    for (const file of reading)
+      for (const name of this.#read.get(file) ?? this.#readFile(file)) {
+        const path = hostPathOf(name, file, folders);
+        if (name.meaning === "include") reading.add(path);
+        if (this.paths.has(path)) continue;
+        this.#namesLeft -= path.split("/").length;
+        if (this.#namesLeft <= 0) return;
+        // A folder is not run.
+        if (name.meaning !== "command" || !isFolder(path)) this.paths.add(path);
+      }
+  }
+
+  #readFile(file: string): readonly GitName[] {
+    if (this.isFull) return [];
+    const { stamps, size = 0 } = stampsOf(file) ?? {};
+    const isRead = stamps !== undefined && size <= maxConfigBytes && size <= this.#bytesLeft;
+    if (isRead) this.#bytesLeft -= size;
+    const names = isRead ? this.#namesIn(file, stamps) : [];
+    this.#read.set(file, names);
+    return names;
+  }
+}
 
 interface Repository {
   /** Host paths of its folders, if those lie elsewhere. */
@@ -115,16 +155,37 @@ function repositoryAt(top: string): Repository | undefined {
   const link = join(top, ".git");
   const stats = statsAt(link);
   if (stats === undefined) return undefined;
-  const target = stats.isFile() ? /^gitdir: (.+?)\s*$/s.exec(readSmall(link) ?? "")?.[1] : ".git";
+  const target = stats.isFile() ? linkIn(link) : ".git";
   if (target === undefined) return undefined;
   const folder = resolve(top, target);
   const sharing = join(folder, "commondir");
-  const shared = statsAt(sharing) === undefined ? undefined : readSmall(sharing)?.trim();
+  const shared = statsAt(sharing) === undefined ? undefined : textOf(sharing)?.trim();
   const common = shared === undefined ? folder : resolve(folder, shared);
   return {
     folders: [...new Set([folder, common])].filter((one) => one !== link),
     configFiles: [join(common, "config"), join(folder, "config.worktree")],
   };
+}
+
+/** Returns the path of a repository's folder in a file `.git`. */
+function linkIn(file: string): string | undefined {
+  const text = textOf(file) ?? "";
+  const path = text.startsWith(linkLabel) ? text.slice(linkLabel.length).trimEnd() : "";
+  return path === "" ? undefined : path;
+}
+
+const linkLabel = "gitdir: ";
+
+/** Returns the text of a file that consists of a path. */
+const textOf = (file: string): string | undefined =>
+  readStart(file, linkLabel.length + maxPathBytes)?.toString();
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns whether the folder at a host path has a file `HEAD`, and git would read `name` in it. */
