@@ -3,6 +3,9 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Mismatch, validate } from "../base/schema/validate.ts";
+import { Pool } from "../base/threads/pool.ts";
+import { canSpawn } from "../base/threads/spawn.ts";
+import type { ParsedYaml, YamlProblem, YamlText } from "./yaml.ts";
 
 /**
  * Thrown for a configuration that cannot be used. The message is one sentence with the file, the key and the
@@ -52,6 +55,7 @@ export function checkKeys<Schema extends TObject>(
   keys: Keys,
   { schema, source, environment }: KeyRules<Schema>,
 ): Static<Schema> {
+  requireFewValues(keys, source);
   try {
     const expanded = expandVariables(keys, { path: source, key: "", environment });
     return validate(schema, expanded, { unknownKeys: "refuse" });
@@ -60,6 +64,23 @@ export function checkKeys<Schema extends TObject>(
       throw new ConfigError(`${source}: ${error.message}`, knownPartOf(error.field, schema));
     if (error instanceof ConfigError) throw new ConfigError(error.message, knownPartOf(error.key, schema));
     throw error;
+  }
+}
+
+/** Maximum values in a configuration, with those in lists and mappings: all are checked in one step. */
+const maxValues = 10_000;
+
+function requireFewValues(keys: Keys, source: string): void {
+  let count = 0;
+  const waiting: unknown[] = [keys];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    const below = typeof value === "object" && value !== null ? Object.values(value) : [];
+    count += below.length;
+    if (count > maxValues)
+      throw new ConfigError(
+        `${source}: has more than ${maxValues} values; a configuration may have ${maxValues}`,
+      );
+    waiting.push(...below.filter((one) => typeof one === "object" && one !== null));
   }
 }
 
@@ -94,8 +115,8 @@ export async function parseConfigText<Schema extends TObject>(
   return checkKeys(onlyMapping(await parseYaml(text, rules.source), rules.source), rules);
 }
 
-/** Maximum bytes of a configuration. Parsing takes a microsecond or two for each, in one step. */
-const maxConfigBytes = 1024 * 1024;
+/** Maximum bytes of a configuration. */
+const maxConfigBytes = 256 * 1024;
 
 /**
  * Reads a file without waiting for a writer. It reads only regular files, and files that a shell has opened,
@@ -141,20 +162,11 @@ function readBytes(path: string, source: string, advice: string): Buffer {
   }
 }
 
-/**
- * Parses a YAML document. A warning of the parser, such as one of an unknown tag, is an error too, because it
- * would change the meaning of a key silently. Throws a `ConfigError`.
- */
+/** Parses a YAML document without aliases. Throws a `ConfigError`. */
 export async function parseYaml(text: string, source: string): Promise<unknown> {
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text);
-  const problem = document.errors[0] ?? document.warnings[0];
+  const { value, problem } = await parse({ text, isForeign: false });
   if (problem !== undefined) throw notYaml(source, problem);
-  try {
-    return document.toJS({ maxAliasCount: 0 });
-  } catch (error) {
-    throw notYaml(source, error as Error);
-  }
+  return value;
 }
 
 /**
@@ -162,27 +174,41 @@ export async function parseYaml(text: string, source: string): Promise<unknown> 
  * that kept it from being parsed.
  */
 export async function parseForeignYaml(text: string): Promise<{ value?: unknown; problem?: string }> {
-  const { parseDocument } = await import("yaml");
-  const document = parseDocument(text, { logLevel: "silent" });
-  const [problem] = document.errors;
-  if (problem !== undefined) return { problem: firstLine(problem) };
+  const { value, problem } = await parse({ text, isForeign: true });
+  return problem === undefined ? { value } : { problem: firstLine(problem) };
+}
+
+/**
+ * Maximum UTF-16 units that are parsed in one step, while a worker may serve. Each takes a microsecond or
+ * two, and each key is compared with those before it in its mapping.
+ */
+const maxUnitsInStep = 8192;
+
+async function parse(yaml: YamlText): Promise<ParsedYaml> {
+  if (yaml.text.length > maxUnitsInStep && canSpawn()) return await parseInThread(yaml);
+  const { parseYamlText } = await import("./yaml.ts");
+  return parseYamlText(yaml);
+}
+
+async function parseInThread(yaml: YamlText): Promise<ParsedYaml> {
+  const pool = new Pool<YamlText, ParsedYaml>({ program: "config", size: 1, depth: 1 });
   try {
-    return { value: document.toJS() };
-  } catch (error) {
-    return { problem: firstLine(error as Error) };
+    return await pool.run(yaml).reply;
+  } finally {
+    await pool.close();
   }
 }
 
-function notYaml(source: string, error: Error & { readonly code?: string }): ConfigError {
-  if (error.code === "MULTIPLE_DOCS")
+function notYaml(source: string, problem: YamlProblem): ConfigError {
+  if (problem.code === "MULTIPLE_DOCS")
     return new ConfigError(`${source}: holds several documents of YAML; keep one, without a line of ---`);
-  if (/^Alias resolution is disabled/.test(error.message))
+  if (/^Alias resolution is disabled/.test(problem.message))
     return new ConfigError(`${source}: has an alias (*name), which is not supported; repeat the value`);
-  return new ConfigError(`${source}: is not YAML: ${firstLine(error)}`);
+  return new ConfigError(`${source}: is not YAML: ${firstLine(problem)}`);
 }
 
 /** Returns the first line of a message, which the parser ends with a colon before the lines of the file. */
-const firstLine = ({ message }: Error): string => message.split("\n", 1)[0]!.replace(/:$/, "");
+const firstLine = ({ message }: YamlProblem): string => message.split("\n", 1)[0]!.replace(/:$/, "");
 
 /**
  * Returns the mapping in a document, or in a list that contains only that, as the registry prints it. Throws

@@ -53,7 +53,9 @@ export const workers: Readonly<Record<WorkerName, WorkerDefinition>> = {
       const { readOnly } = options;
       if (config.commands !== null) {
         const { requireUsableValues } = await import("../shell/usable-values.ts");
-        await requireUsableValues(config.commands, { source: options.config.source, below: "commands" });
+        const { source } = options.config;
+        const isReload = options.reloading?.config !== undefined;
+        await requireUsableValues(config.commands, { source, below: "commands", isReload });
       }
       const hasCommands = offersCommands(config, options);
       const coder = await openCoder(config, {

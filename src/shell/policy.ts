@@ -66,9 +66,19 @@ export function compilePattern(source: string, regex: RegexEngine): DenylistPatt
   };
 }
 
-function compileOrThrow(source: string, { runtime }: RegexEngine): Regex {
+/** Throws a `ConfigError` for a pattern that does not compile, unless compiling it takes long. */
+export function checkQuickly(source: string, regex: RegexEngine): void {
+  if (source.length <= maxQuickUnits) refusing(source, () => regex.compileQuickly(source));
+}
+
+const maxQuickUnits = 4096;
+
+const compileOrThrow = (source: string, { runtime }: RegexEngine): Regex =>
+  refusing(source, () => runtime.compile(source));
+
+function refusing<T>(source: string, compile: () => T): T {
   try {
-    return runtime.compile(source);
+    return compile();
   } catch (error) {
     if (error instanceof PatternError)
       throw new ConfigError(`holds ${JSON.stringify(source)}: ${error.message}`);

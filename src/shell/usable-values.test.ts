@@ -30,3 +30,13 @@ test("the defaults are usable, and so is no limit", async () => {
   const limits = { ...byDefault.limits, open_files: 0 };
   await expect(requireUsableValues({ ...byDefault, limits }, { source: "c" })).resolves.toBeUndefined();
 });
+
+test("a worker that serves leaves a pattern that takes long to compile to its next start", async () => {
+  const check = (pattern: string, isReload: boolean) =>
+    requireUsableValues({ ...byDefault, denylist_patterns: [pattern] }, { source: "c", isReload });
+  for (const pattern of ["(\\w{99}){99}", `${"a".repeat(5000)}(`]) {
+    await expect(check(pattern, false)).rejects.toThrow("denylist_patterns");
+    await expect(check(pattern, true)).resolves.toBeUndefined();
+  }
+  await expect(check("(", true)).rejects.toThrow("unclosed group");
+});

@@ -1,11 +1,12 @@
 /** Checks the values that a schema cannot, in the same way however a worker is started. */
+import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import { ConfigError } from "../config/file.ts";
 import { GlobError } from "../text/globs/glob-set.ts";
 import { createRegexEngine } from "../text/regex/rust-regex.ts";
 import type { CommandsConfig } from "./commands.ts";
 import { canonicalFolder } from "./confinement.ts";
 import { minOpenFiles } from "./os-sandbox/limits.ts";
-import { compilePattern } from "./policy.ts";
+import { checkQuickly, compilePattern } from "./policy.ts";
 import { compileSnapshotGlobs } from "./snapshot-globs.ts";
 
 /** The place of values, for error sentences. */
@@ -13,13 +14,18 @@ interface Place {
   readonly source: string;
   /** The key that they are below, if any. */
   readonly below?: string;
+  /** Whether a worker that serves reads them, which keeps no call waiting. Default: false. */
+  readonly isReload?: boolean;
 }
 
 /** Throws a `ConfigError` with the file and the key of the first value that no command can run with. */
-export async function requireUsableValues(config: CommandsConfig, { source, below }: Place): Promise<void> {
+export async function requireUsableValues(
+  config: CommandsConfig,
+  { source, below, isReload = false }: Place,
+): Promise<void> {
   for (const [key, check] of Object.entries(checks)) {
     try {
-      await check(config);
+      await check(config, isReload);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       const name = below === undefined ? key : `${below}.${key}`;
@@ -29,11 +35,15 @@ export async function requireUsableValues(config: CommandsConfig, { source, belo
 }
 
 /** The checks by their keys. Each throws the rest of the sentence. */
-const checks: Readonly<Record<string, (config: CommandsConfig) => unknown>> = {
-  async denylist_patterns({ denylist_patterns: patterns }) {
+const checks: Readonly<Record<string, (config: CommandsConfig, isReload: boolean) => unknown>> = {
+  async denylist_patterns({ denylist_patterns: patterns }, isReload) {
     const regex = createRegexEngine({ threads: false });
+    const slice = createTimeSlice();
     try {
-      for (const pattern of patterns) compilePattern(pattern, regex);
+      for (const pattern of patterns) {
+        (isReload ? checkQuickly : compilePattern)(pattern, regex);
+        await slice.yieldIfDue();
+      }
     } finally {
       await regex.close();
     }

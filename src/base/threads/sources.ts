@@ -1,5 +1,5 @@
 /** The programs that run in threads: the `thread.ts` of this folder in `src`. */
-export type ThreadProgram = "text/regex" | "search" | "serve/watchdog";
+export type ThreadProgram = "config" | "text/regex" | "search" | "serve/watchdog";
 
 /**
  * The programs of threads as source text (CommonJS), for a bundle without files to start them from. Elsewhere

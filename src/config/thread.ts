@@ -1,0 +1,5 @@
+/** The program of a thread that parses long configurations. */
+import { serveJobs } from "../base/threads/serve.ts";
+import { parseYamlText } from "./yaml.ts";
+
+serveJobs(() => parseYamlText);
