@@ -54,3 +54,13 @@ test("no step compares more than some thousand lines, or all those that are equa
   for (const _ of diffLines(before, after)) steps++;
   expect(steps).toBeGreaterThan(200_000 / 4096);
 });
+
+test("different lines with equal hashes are a change", () => {
+  // These were found by trying; another hash needs others.
+  const [before, after] = ["line 131846", "line 196538"].map((line) => Buffer.from(`a\n${line}\nb\n`)) as [
+    Buffer,
+    Buffer,
+  ];
+  expect(diff(before, after)).toEqual([{ from: 0, to: before.length, length: after.length }]);
+  expect(diff(before, Buffer.from("a\nx\nb\n"))).toHaveLength(1);
+});

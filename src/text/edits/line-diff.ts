@@ -4,8 +4,6 @@
  */
 import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
-import { LineIds } from "../encodings/line-ids.ts";
-import { lineEnd } from "./line-window.ts";
 import { countLineEnds, lineFeed } from "./lines.ts";
 import type { Splice } from "./splices.ts";
 
@@ -15,54 +13,72 @@ const maxDifferences = 1000;
 /** Lines that are compared in one step. */
 const linesPerStep = 4096;
 
-/** The time to read a byte as a part of a key, as a multiple of a comparison. */
-const keyCost = 4;
+/** The time to hash a byte, as a multiple of a comparison. */
+const hashCost = 4;
 
 /** Returns the changes from one text to the other, as splices of whole lines. */
 export function* diffLines(before: Buffer, after: Buffer): Steps<Splice[]> {
-  const numbers = new LineIds();
-  const old = yield* linesOf(before, numbers);
-  const now = yield* linesOf(after, numbers);
+  const old = yield* linesOf(before);
+  const now = yield* linesOf(after);
   yield;
   let from = 0;
-  while (from < old.ids.length && from < now.ids.length && old.ids[from] === now.ids[from]) from++;
-  let [oldTo, nowTo] = [old.ids.length, now.ids.length];
-  while (oldTo > from && nowTo > from && old.ids[oldTo - 1] === now.ids[nowTo - 1]) {
+  while (from < old.hashes.length && from < now.hashes.length && old.hashes[from] === now.hashes[from])
+    from++;
+  let [oldTo, nowTo] = [old.hashes.length, now.hashes.length];
+  while (oldTo > from && nowTo > from && old.hashes[oldTo - 1] === now.hashes[nowTo - 1]) {
     oldTo--;
     nowTo--;
   }
   yield;
-  const changed = [old.ids.subarray(from, oldTo), now.ids.subarray(from, nowTo)] as const;
+  const changed = [old.hashes.subarray(from, oldTo), now.hashes.subarray(from, nowTo)] as const;
   yield;
   const blocks = yield* blocksBetween(...changed);
-  return blocks.map(([oldFrom, oldEnd, nowFrom, nowEnd]) => ({
+  yield;
+  const splices = blocks.map(([oldFrom, oldEnd, nowFrom, nowEnd]) => ({
     from: old.starts[from + oldFrom]!,
     to: old.starts[from + oldEnd]!,
     length: now.starts[from + nowEnd]! - now.starts[from + nowFrom]!,
   }));
+  return turnInto(before, after, splices) ? splices : [{ from: 0, to: before.length, length: after.length }];
+}
+
+/** Returns whether everything outside the splices is equal, which lines with equal hashes need not be. */
+function turnInto(before: Buffer, after: Buffer, splices: readonly Splice[]): boolean {
+  let [at, nowAt] = [0, 0];
+  for (const { from, to, length } of [...splices, { from: before.length, to: before.length, length: 0 }]) {
+    const nowFrom = nowAt + from - at;
+    if (before.compare(after, nowAt, nowFrom, at, from) !== 0) return false;
+    [at, nowAt] = [to, nowFrom + length];
+  }
+  return nowAt === after.length;
 }
 
 interface Lines {
-  /** A number for each line; equal lines have the same one. */
-  readonly ids: Int32Array;
+  /** A hash of each line. Strings or numbers of a million lines would keep the garbage collector busy. */
+  readonly hashes: Int32Array;
   /** The offset of each line, and the end of the text. */
   readonly starts: Uint32Array;
 }
 
-function* linesOf(text: Buffer, numbers: LineIds): Steps<Lines> {
+function* linesOf(text: Buffer): Steps<Lines> {
   const isOpen = text.length > 0 && text.at(-1) !== lineFeed;
   const count = countLineEnds(text).feeds + (isOpen ? 1 : 0);
-  const [ids, starts] = [new Int32Array(count), new Uint32Array(count + 1)];
+  const [hashes, starts] = [new Int32Array(count), new Uint32Array(count + 1)];
   const steps = new LineSteps();
   for (let index = 0, at = 0; index < count; index++) {
-    const end = lineEnd(text, at);
-    const line = text.toString("latin1", at, end);
-    ids[index] = numbers.idOf(line);
+    let end = at;
+    let hash = 0;
+    for (let byte = -1; byte !== lineFeed && end < text.length; end++) {
+      byte = text[end]!;
+      hash = Math.imul(hash ^ byte, 0x5bd1e995);
+      hash ^= hash >>> 15;
+    }
+    hashes[index] = hash;
     starts[index + 1] = end;
-    if (steps.isDueAfter(keyCost * (end - at))) yield;
+    if (steps.isDueAfter(hashCost * (end - at))) yield;
     at = end;
   }
-  return { ids, starts };
+  return { hashes, starts };
 }
 
 /** The first and the last line that differ in each text; the last one is exclusive. */
