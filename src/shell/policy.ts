@@ -1,3 +1,4 @@
+import type { TimeSlice } from "../base/scheduling/time-slice.ts";
 import { ConfigError } from "../config/file.ts";
 import { PatternError, type Regex } from "../text/regex/regex-runtime.ts";
 import type { RegexEngine } from "../text/regex/rust-regex.ts";
@@ -67,8 +68,14 @@ export function compilePattern(source: string, regex: RegexEngine): DenylistPatt
 }
 
 /** Throws a `ConfigError` for a pattern that does not compile, unless compiling it takes long. */
-export function checkQuickly(source: string, regex: RegexEngine): void {
-  if (source.length <= maxQuickUnits) refusing(source, () => regex.compileQuickly(source));
+export async function checkQuickly(source: string, regex: RegexEngine, slice: TimeSlice): Promise<void> {
+  if (publishedPatterns.has(source) || source.length > maxQuickUnits) return;
+  // The engine takes 40 ms to open, once.
+  for (const open of [() => regex.module, () => regex.runtime]) {
+    open();
+    await slice.yieldIfDue();
+  }
+  refusing(source, () => regex.compileQuickly(source));
 }
 
 const maxQuickUnits = 4096;

@@ -41,7 +41,8 @@ const checks: Readonly<Record<string, (config: CommandsConfig, isReload: boolean
     const slice = createTimeSlice();
     try {
       for (const pattern of patterns) {
-        (isReload ? checkQuickly : compilePattern)(pattern, regex);
+        if (isReload) await checkQuickly(pattern, regex, slice);
+        else compilePattern(pattern, regex);
         await slice.yieldIfDue();
       }
     } finally {
