@@ -50,7 +50,7 @@ export class ShownFiles implements MutationListener {
   readonly #max: number;
   /** The files by author and path, those shown last at the end. */
   readonly #files = new Map<string, ShownFile>();
-  /** The files that the steps of unfinished transactions have written. */
+  /** The paths that the steps of unfinished transactions have written. */
   readonly #inTransactions = new WeakMap<Mutation, string[]>();
 
   /** `position` returns the number of the newest change in the feed. */
@@ -131,7 +131,7 @@ export class ShownFiles implements MutationListener {
     if (kind === "transaction") {
       // The steps of a transaction that failed have been reverted.
       const written = outcome === "failed" ? (this.#inTransactions.get(mutation) ?? []) : [];
-      for (const key of written) this.#files.delete(key);
+      for (const one of written) this.#set(author, one, undefined);
     }
     if (outcome !== "done" || keyOf(author, path) === undefined) return;
     if (kind === "make-folder" || kind === "change-mode") return;
@@ -143,13 +143,13 @@ export class ShownFiles implements MutationListener {
     } else if (kind === "create" || kind === "replace")
       this.note(author, path, entry === "file" ? revisionIfSmall(mutation) : undefined);
     else this.note(author, path, undefined);
-    if (whole !== undefined) this.#noteStep(whole, author, [path, from ?? path]);
+    if (whole?.kind === "transaction") this.#noteStep(whole, from === undefined ? [path] : [path, from]);
   }
 
-  #noteStep(whole: Mutation, author: Author | undefined, paths: readonly string[]): void {
-    const keys = this.#inTransactions.get(whole) ?? [];
-    this.#inTransactions.set(whole, keys);
-    for (const path of paths) keys.push(keyOf(author, path)!);
+  #noteStep(whole: Mutation, paths: readonly string[]): void {
+    const written = this.#inTransactions.get(whole) ?? [];
+    this.#inTransactions.set(whole, written);
+    for (const path of paths) written.push(path);
   }
 
   #forgetBelow(author: Author | undefined, folders: readonly string[]): void {

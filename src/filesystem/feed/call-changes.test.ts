@@ -5,7 +5,7 @@ import { CallChanges } from "./call-changes.ts";
 const names = Array.from({ length: 100 }, (_, index) => `f${index}`);
 
 /** Makes a transaction with a step for each name, up to the end of its last step. */
-function makeSteps() {
+function makeSteps(onStep: (step: Mutation) => void = () => {}) {
   const found: string[] = [];
   const left: string[] = [];
   const work = () => {
@@ -17,6 +17,7 @@ function makeSteps() {
       found.push(`${kind} ${path}`);
       work();
     },
+    writtenBy: () => undefined,
     onLeft: (path, stamps) => {
       left.push(`${path} ${stamps}`);
       work();
@@ -36,6 +37,7 @@ function makeSteps() {
       ...{ kind: "create", path, entry: "other", isTree: false, requester: undefined, whole },
       ...revisions,
     };
+    onStep(step);
     calls.before(step);
     calls.after(step, "done");
   }
@@ -78,6 +80,15 @@ test("what a failed transaction has put back is read in slices, and none of its 
   const made = makeSteps();
   expect(await end(made, "failed")).toBeGreaterThan(10);
   expect([made.found, made.left]).toEqual([[], names.map((name) => `${name} missing`)]);
+});
+
+test("the mutations of a transaction are not kept until its end", () => {
+  const steps: WeakRef<Mutation>[] = [];
+  const made = makeSteps((step) => steps.push(new WeakRef(step)));
+  Bun.gc(true);
+  // The stack may still refer to the last ones.
+  expect(steps.filter((step) => step.deref() !== undefined).length).toBeLessThan(10);
+  expect(made.calls.isBusy).toBe(true);
 });
 
 test("nothing is awaited without a transaction", async () => {

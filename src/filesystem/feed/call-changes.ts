@@ -7,12 +7,15 @@ import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Mutation, MutationKind, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { ignoreVanished } from "../files/ignore-vanished.ts";
 import type { Stamps } from "../jail/statx.ts";
-import type { Cause, ChangeKind, FoundChange } from "./change.ts";
+import type { CallCause, ChangeKind, FoundChange } from "./change.ts";
+import type { KnownFile } from "./known-contents.ts";
 
 type Stamped = Stamps | "missing";
 
 export interface CallChangesOptions {
-  readonly onFound: (change: FoundChange, mutation: Mutation) => void;
+  readonly onFound: (change: FoundChange, written: KnownFile | undefined) => void;
+  /** Returns the content that a step has written, if it is kept. */
+  readonly writtenBy: (step: Mutation) => KnownFile | undefined;
   /** Receives the stamps that a call has left under a name, or `undefined` if they are unknown. */
   readonly onLeft: (path: string, stamps: Stamped | undefined) => void;
   readonly onFolderMoved: (from: string, to: string) => void;
@@ -26,7 +29,10 @@ export interface CallChangesOptions {
 /** A transaction that is still running. */
 interface Transaction {
   readonly paths: Set<string>;
-  readonly changes: { readonly change: FoundChange; readonly mutation: Mutation }[];
+  /** The cause of the last change, which those of other steps share. */
+  cause: CallCause | undefined;
+  /** The changes so far. The mutations are left to the garbage collector, because there may be many. */
+  readonly changes: { readonly change: FoundChange; readonly written: KnownFile | undefined }[];
 }
 
 const kinds: Readonly<Record<MutationKind, ChangeKind | undefined>> = {
@@ -74,7 +80,8 @@ export class CallChanges {
 
   before(mutation: Mutation): void {
     const { kind, isTree } = mutation;
-    if (kind === "transaction") this.#transactions.set(mutation, { paths: new Set(), changes: [] });
+    if (kind === "transaction")
+      this.#transactions.set(mutation, { paths: new Set(), cause: undefined, changes: [] });
     else if (!isTree && kinds[kind] !== undefined)
       this.#before.set(
         mutation,
@@ -109,8 +116,8 @@ export class CallChanges {
   async #report({ paths, changes }: Transaction, outcome: MutationOutcome): Promise<void> {
     const slice = createTimeSlice();
     if (outcome === "done")
-      for (const { change, mutation } of changes) {
-        this.#options.onFound(change, mutation);
+      for (const { change, written } of changes) {
+        this.#options.onFound(change, written);
         await slice.yieldIfDue();
       }
     // The steps were rolled back, so the earlier entries are there again.
@@ -146,24 +153,28 @@ export class CallChanges {
       ...(kind === "moved" && { from: from! }),
       isFolder,
       ...(revision !== undefined && { revision }),
-      cause: this.#causeOf(mutation),
+      cause: this.#causeOf(mutation, transaction),
     };
-    if (transaction === undefined) this.#options.onFound(change, mutation);
-    else transaction.changes.push({ change, mutation });
+    const written = this.#options.writtenBy(mutation);
+    if (transaction === undefined) this.#options.onFound(change, written);
+    else transaction.changes.push({ change, written });
   }
 
-  #causeOf({ requester, whole }: Mutation): Cause {
+  #causeOf({ requester, whole }: Mutation, within: Transaction | undefined): CallCause {
+    const checkpoint = requester && this.#options.checkpointOf?.(requester);
+    if (within?.cause !== undefined && within.cause.checkpoint === checkpoint) return within.cause;
     const id = requester?.functionId;
     const transaction = whole?.transaction?.id;
     const author = requester?.author;
-    const checkpoint = requester && this.#options.checkpointOf?.(requester);
-    return {
+    const cause: CallCause = {
       by: "call",
       ...(id !== undefined && { function_id: id }),
       ...(transaction !== undefined && { transaction }),
       ...(author !== undefined && { author }),
       ...(checkpoint !== undefined && { checkpoint }),
     };
+    if (within !== undefined) within.cause = cause;
+    return cause;
   }
 
   #leave(path: string, stamps: Stamped | undefined, transaction: Transaction | undefined): void {

@@ -119,7 +119,8 @@ export class Feed implements MutationListener {
     );
     this.#rootsByName = new Map(this.#roots.map((root, index) => [trees[index]!.name, root]));
     this.#calls = new CallChanges({
-      onFound: (change, mutation) => this.#add(change, this.#written.get(mutation)),
+      onFound: (change, written) => this.#add(change, written),
+      writtenBy: (step) => this.#written.get(step),
       onLeft: (path, stamps) => this.#rootOf(path)?.leave(path, stamps, this.#drains),
       stampsAt: (path) => this.#rootOf(path)?.stampsAt(path),
       // An entry that is moved from one root into another is copied and removed.
