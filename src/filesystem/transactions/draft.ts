@@ -2,14 +2,15 @@
 
 import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Expected, Staged, Step } from "../disk/steps.ts";
-import { makerOf, type TransactionMark, transactionName } from "../jail/temporary.ts";
+import { isTemporary, makerOf, type TransactionMark, transactionName } from "../jail/temporary.ts";
 import { type NamedEntries, type NamedEntry, NameTree } from "./name-tree.ts";
 import type { IntendedStep, RecordedEntry } from "./record.ts";
 
 export interface DraftStep {
   readonly step: Step;
   readonly temporary: string;
-  readonly aside: string;
+  /** The third name of an exchange. */
+  readonly aside: string | undefined;
   readonly entries: NamedEntries;
 }
 
@@ -34,14 +35,20 @@ export async function draftSteps(
     const entries = tree.apply(
       step.kind === "rename" || step.kind === "chmod" ? step : { ...step, temporary },
     );
-    drafts.push({ step, temporary, aside: transactionName(mark, index * 2 + 1), entries });
+    const aside = step.kind === "exchange" ? transactionName(mark, index * 2 + 1) : undefined;
+    drafts.push({ step, temporary, aside, entries });
     await slice.yieldIfDue();
   }
   return drafts;
 }
 
-/** Returns the step with the temporary names of this transaction in its paths. A plan cannot know them. */
+/**
+ * Returns the step with the temporary names of this transaction in its paths, which a plan cannot know. A
+ * step without any is not copied.
+ */
 function withNames(step: Step, nameAgain: (name: string) => string): Step {
+  const paths = step.kind === "rename" ? [step.from, step.to] : [step.path];
+  if (!paths.some((path) => path.split("/").some(isTemporary))) return step;
   const renamed = (path: string) => path.split("/").map(nameAgain).join("/");
   if (step.kind === "rename") return { ...step, from: renamed(step.from), to: renamed(step.to) };
   return { ...step, path: renamed(step.path) };
@@ -64,7 +71,7 @@ export function recordStep({ step, temporary, aside, entries }: DraftStep, modeB
       return { kind: "place", path: step.path, temporary, staged: recorded(staged) };
     case "exchange": {
       const both = { staged: recorded(staged), entry: recorded(entry) };
-      return { kind: "exchange", path: step.path, temporary, aside, ...both };
+      return { kind: "exchange", path: step.path, temporary, aside: aside!, ...both };
     }
     case "set-aside":
       return { kind: "set-aside", path: step.path, temporary, entry: recorded(entry) };

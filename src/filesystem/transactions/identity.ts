@@ -16,7 +16,7 @@ export const recordOf = (stats: BigIntStats, revision?: string): RecordedEntry =
   size: `${stats.size}`,
   mtime: `${stats.mtimeNs}`,
   ctime: `${stats.ctimeNs}`,
-  ...(revision !== undefined && { revision }),
+  revision,
 });
 
 function kindOfExact(stats: BigIntStats): RecordedEntry["kind"] {

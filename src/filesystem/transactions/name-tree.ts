@@ -19,12 +19,18 @@ export interface NameSince {
 
 /** An entry on disk: one that a step names, or a folder on the way to one. */
 export class NamedEntry {
-  /** Its current known entries, by name. */
-  readonly inside = new Map<string, NamedEntry>();
+  /** The map of `inside`, which a file never needs. */
+  #inside: Map<string, NamedEntry> | undefined;
   /** Its places in order; none for the base. */
   readonly places: NameSince[] = [];
   /** The record that identifies it, or `undefined` for a folder on the way, which no step moves. */
   recorded: RecordedEntry | undefined;
+
+  /** Its current known entries, by name. */
+  get inside(): Map<string, NamedEntry> {
+    this.#inside ??= new Map();
+    return this.#inside;
+  }
 
   /** Returns its path after that many steps. */
   pathAfter(steps: number): string {
@@ -43,10 +49,10 @@ export class NamedEntry {
 export interface NamedEntries {
   /** The folder of its path, or of its new one. */
   readonly folder: NamedEntry;
-  /** The entry that was staged. */
-  readonly staged?: NamedEntry;
-  /** The entry that was there before. */
-  readonly entry?: NamedEntry;
+  /** The entry that was staged, if any. */
+  readonly staged: NamedEntry | undefined;
+  /** The entry that was there before, if any. */
+  readonly entry: NamedEntry | undefined;
 }
 
 /** The names after all applied steps. */
@@ -65,12 +71,12 @@ export class NameTree {
   }
 
   #applyAt(step: NamedStep, { folder, name }: Located): NamedEntries {
-    if (step.kind === "chmod") return { folder, entry: this.#entryAt(folder, name) };
+    if (step.kind === "chmod") return { folder, staged: undefined, entry: this.#entryAt(folder, name) };
     if (step.kind === "rename") {
       const from = this.#locate(step.from);
       const entry = this.#entryAt(from.folder, from.name);
       this.#move(entry, from, { folder, name });
-      return { folder, entry };
+      return { folder, staged: undefined, entry };
     }
     const { kind, temporary } = step;
     const entry = kind === "place" ? undefined : this.#entryAt(folder, name);
@@ -80,7 +86,7 @@ export class NameTree {
       if (entry === undefined) folder.inside.delete(temporary);
       this.#give(staged, { folder, name });
     }
-    return { folder, ...(staged && { staged }), ...(entry && { entry }) };
+    return { folder, staged, entry };
   }
 
   #locate(path: string): Located {

@@ -105,7 +105,7 @@ export class StepRunner {
     const recorded = draft.entries.staged!.recorded!;
     exchangeEntry(this.#scope, {
       ...place,
-      aside: draft.aside,
+      aside: draft.aside!,
       entry: recorded.kind,
       verifyStaged: verifySame(recorded),
       verifyReplaced: this.#verify(draft),

@@ -1,7 +1,9 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
+import type { Mutation } from "../disk/mutation.ts";
 import type { Step } from "../disk/steps.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import { DiskTree } from "../operations/disk-tree.ts";
@@ -263,4 +265,24 @@ test("what is staged and taken away before it is recorded is a refusal, and no f
   expect(taken).toBeGreaterThan(0);
   expect(failure).toBeInstanceOf(Refusal);
   expect(fixture.snapshot()).toEqual(before);
+});
+
+test("a transaction keeps few objects for each of its steps", async () => {
+  const countObjects = () => {
+    Bun.gc(true);
+    return heapStats().objectCount;
+  };
+  const count = 2000;
+  let made = 0;
+  let objects = 0;
+  const after = ({ isTree }: Mutation) => {
+    if (!isTree && ++made === count) objects = countObjects();
+  };
+  using fixture = new TransactionsFixture("descriptors", sampleTree, [{ after }]);
+  const steps = Array.from({ length: count }, (_, index): Step => {
+    return { kind: "place", path: `f${index}`, staged: fileOf("n"), change: 0 };
+  });
+  const before = countObjects();
+  await fixture.commit(steps);
+  expect((objects - before) / count).toBeLessThan(20);
 });
