@@ -28,8 +28,15 @@ export class WalkedPath implements ResolvedPath {
   }
 
   get path(): string {
-    this.#path ??= this.name === "." ? "" : [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
+    this.#path ??= this.#ownPath();
     return this.#path;
+  }
+
+  #ownPath(): string {
+    if (this.name === ".") return "";
+    const path = [...this.newFolders, this.name].reduce(pathIn, this.folder.path);
+    // A plan keeps many paths, so an equal string is shared.
+    return path === this.requested ? this.requested : path;
   }
 
   get names(): readonly string[] {

@@ -181,22 +181,51 @@ function isWholeTree(tree: RecordedTree | null | undefined): boolean {
   return typeof state?.kind === "string" && Array.isArray(inside) && inside.every(isWholeEntry);
 }
 
-type StepPart = Omit<RecordedStep, "seq" | "segment" | "record" | "contentsAt" | "part">;
-
 const absent = { state: { kind: "absent" } } as const;
+
+/** Returns a state, the same object for each that says only that nothing is there. */
+const entryOf = ({ state }: RecordedTree): RecordedEntry => (state.kind === "absent" ? absent : { state });
+
+/** The place of a frame: that of its contents, and the segment and the record that it is in. */
+type PlaceOfFrame = Pick<RecordedStep, "seq" | "segment" | "record" | "contentsAt">;
 
 /**
  * Yields the steps of a frame: what goes from a folder goes before the folder, the innermost first, and what
  * comes into one comes after it. The bytes are those of the folder's own step.
  */
-function* partsOf({ before, after, ...frame }: StepFrame, bytes: number): Generator<StepPart, void, void> {
-  const { at, path } = frame;
-  const partAt = (below: string) => ({ at, path: `${path}/${below}`, bytes: 0 });
+function* stepsOfFrame(
+  { at, path, kind, before, after, from, unavailable }: StepFrame,
+  { seq, segment, record, contentsAt }: PlaceOfFrame,
+  bytes: number,
+): Generator<RecordedStep, void, void> {
+  let part = 0;
+  // Lists all properties, because there may be many steps, and a copy by spreading takes twice the memory.
+  const step = (own: Pick<RecordedStep, "kind" | "path" | "before" | "after" | "bytes">): RecordedStep => ({
+    at,
+    kind: own.kind,
+    path: own.path,
+    before: own.before,
+    after: own.after,
+    part: part++,
+    seq,
+    segment,
+    record,
+    contentsAt,
+    bytes: own.bytes,
+  });
+  const inside = (below: string) => ({ path: `${path}/${below}`, bytes: 0 });
   for (const [below, state] of before.inside?.toReversed() ?? [])
-    yield { ...partAt(below), kind: "remove", before: { state }, after: absent };
-  yield { ...frame, before: { state: before.state }, after: { state: after.state }, bytes };
+    yield step({ ...inside(below), kind: "remove", before: { state }, after: absent });
+  const whole = step({ kind, path, before: entryOf(before), after: entryOf(after), bytes });
+  if (from === undefined && unavailable === undefined) yield whole;
+  else
+    yield {
+      ...whole,
+      ...(from !== undefined && { from }),
+      ...(unavailable !== undefined && { unavailable }),
+    };
   for (const [below, state] of after.inside ?? [])
-    yield { ...partAt(below), kind: "place", before: absent, after: { state } };
+    yield step({ ...inside(below), kind: "place", before: absent, after: { state } });
 }
 
 /** Maximum parts of a frame that are read in one step. */
@@ -217,10 +246,9 @@ function* recordOf(
     yield;
     if (notDone.has(index++) || !isWholeStep(frame)) continue;
     const { record } = frame;
-    let part = 0;
-    for (const step of partsOf(frame, bytes)) {
-      steps.push({ ...step, seq, segment, record, contentsAt, part: part++ });
-      if (part % partsAtOnce === 0) yield;
+    for (const step of stepsOfFrame(frame, { seq, segment, record, contentsAt }, bytes)) {
+      steps.push(step);
+      if (step.part % partsAtOnce === partsAtOnce - 1) yield;
     }
   }
   const { caller, author = caller === undefined ? undefined : { worker: caller } } = head;

@@ -334,9 +334,11 @@ function takeSteps(steps: Steps<void>, requester?: Requester): Promise<void> | u
   return runInSlices(steps, createTimeSlice(), () => requester?.deadline.check());
 }
 
+const absent = { kind: "absent" } as const;
+
 function stateAt(place: ResolvedPath): EntryState {
   const { stats, folder, name, requested } = place;
-  if (stats === undefined) return { kind: "absent" };
+  if (stats === undefined) return absent;
   const mode = stats.mode & 0o7777;
   if (stats.isDirectory()) return { kind: "dir", mode };
   if (stats.isSymbolicLink())
