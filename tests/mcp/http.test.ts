@@ -249,6 +249,9 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(8);
   });
 
+  /** More items than a message may have, and than each of ten in a batch may. */
+  const [manyItems, someItems] = [2001, 201].map((count) => Array(count).fill(0).join());
+
   test("refuses what is no JSON, and what is not at its path", async () => {
     expect((await post(server.url, {}, "nonsense")).status).toBe(400);
     expect((await post(new URL("/", server.url), {})).status).toBe(404);
@@ -263,6 +266,12 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
     ['{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}', 400, { id: 7, error: { code: -32600 } }],
     ['{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}', 400, { id: null }],
     ["[]", 400, { id: null, error: { code: -32600 } }],
+    [`{"jsonrpc":"2.0","id":7,"method":"ping","params":{"_meta":{"a":[${manyItems}]}}}`, 400, { id: 7 }],
+    [
+      `[${Array(10).fill(`{"jsonrpc":"2.0","method":"x","params":{"a":[${someItems}]}}`)}]`,
+      400,
+      { id: null },
+    ],
     ['{"jsonrpc":"2.0","id":7,"method":"ping","params":null,"extra":1}', 200, { id: 7, result: {} }],
     ['[{"jsonrpc":"2.0","id":7,"method":"ping"}]', 200, { id: 7, result: {} }],
   ])("answers %s with %d", async (body, status, message) => {

@@ -42,6 +42,7 @@ const lines: readonly (readonly [line: string, answers: readonly object[]])[] = 
   [JSON.stringify({ ...ping, params: "x" }), [invalid(7)]],
   [JSON.stringify({ ...ping, params: [] }), [invalid(7)]],
   [JSON.stringify({ ...ping, params: { _meta: { progressToken: {} } } }), [invalid(7)]],
+  [JSON.stringify({ ...ping, params: { _meta: { items: Array(2001).fill(0) } } }), [invalid(7)]],
   [JSON.stringify({ ...ping, extra: 1 }), [pong(7)]],
   [JSON.stringify({ ...ping, jsonrpc: "1.0" }), [invalid(7)]],
   [JSON.stringify({ id: 7, method: "ping" }), [invalid(7)]],

@@ -14,7 +14,16 @@ import { maxTokens } from "../../base/schema/message-size.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
-import { badBatch, maxOfBatch, notParsed, notUtf8, readMessage } from "./messages.ts";
+import {
+  badBatch,
+  countCopied,
+  maxCopied,
+  maxOfBatch,
+  notParsed,
+  notUtf8,
+  readMessage,
+  tooManyCopied,
+} from "./messages.ts";
 import { refuseRequest } from "./refusals.ts";
 import { LateJson } from "./sdk-gaps/late-json.ts";
 import { createMcpServer } from "./server.ts";
@@ -125,8 +134,13 @@ async function parseBody(bytes: Buffer): Promise<Body> {
     return { status: 400, refusal: notParsed(bytes, error) };
   }
   if (Array.isArray(value) && value.length > maxOfBatch) return { status: 400, refusal: badBatch };
-  // The SDK accepts or refuses any other batch.
-  if (Array.isArray(value)) return { message: value.map(readLeniently) };
+  // The SDK accepts or refuses any other batch, in one turn.
+  if (Array.isArray(value)) {
+    let copied = 0;
+    for (const message of value) copied += countCopied(message);
+    if (copied > maxCopied) return { status: 400, refusal: tooManyCopied(null) };
+    return { message: value.map(readLeniently) };
+  }
   const reading = readMessage(value);
   return "message" in reading ? reading : { status: 400, refusal: reading.refusal };
 }

@@ -27,7 +27,7 @@ export function serveOnStdio(host: ToolHost): Listener {
   process.stdout.setMaxListeners(0);
   const lines = wholeLines(maxMessageBytes);
   const leases = host.openLeases("stdio");
-  const transport = new LineTransport(lines, process.stdout, (id) => leases.take(id));
+  const transport = new LineTransport(lines, process.stdout, { takeLease: (id) => leases.take(id) });
   let hasLeft = false;
   const left = once(lines, "close").then(() => {
     hasLeft = true;

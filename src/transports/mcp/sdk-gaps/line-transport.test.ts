@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
 import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import type { TimeSlice } from "../../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../../base/schema/message-size.ts";
-import type { Leases } from "../leases.ts";
-import { LineTransport } from "./line-transport.ts";
+import { LineTransport, type LineTransportOptions } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 
 /** Opens a transport that records what it passes on and sends. Its output blocks until `drain`. */
-async function open(maxBytes = 1000, takeLease?: Leases["take"]) {
+async function open(maxBytes = 1000, options: LineTransportOptions = {}) {
   const input = wholeLines(maxBytes);
   const sent: string[] = [];
   const waiting: (() => void)[] = [];
@@ -18,7 +18,7 @@ async function open(maxBytes = 1000, takeLease?: Leases["take"]) {
       waiting.push(done);
     },
   });
-  const transport = new LineTransport(input, output, takeLease);
+  const transport = new LineTransport(input, output, options);
   const [messages, errors]: [unknown[], string[]] = [[], []];
   transport.onmessage = (message) => messages.push(message);
   transport.onerror = (error) => errors.push(error.name);
@@ -26,10 +26,13 @@ async function open(maxBytes = 1000, takeLease?: Leases["take"]) {
   return { input, output, transport, messages, errors, sent, drain: () => waiting.shift()?.() };
 }
 
+/** Makes slices that are never used up, so that lines in one chunk are passed on in one turn. */
+const createEndless = (): TimeSlice => ({ isDue: false, yieldIfDue: async () => {} });
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test("reads no further while a client does not take the answers to what is no message", async () => {
-  const { input, messages, sent, drain } = await open();
+  const { input, messages, sent, drain } = await open(1000, { createSlice: createEndless });
   input.write("nonsense\n");
   await turn();
   input.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\nnonsense\n');
@@ -106,7 +109,7 @@ test("refuses a message that is too large by its id, and reads on", async () => 
 });
 
 test("refuses a request whose id is in use, until that is answered or cancelled", async () => {
-  const { input, messages, sent, transport, drain } = await open();
+  const { input, messages, sent, transport, drain } = await open(1000, { createSlice: createEndless });
   const ping = (id: unknown) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
   const refused = async (line: string) => {
     const before = messages.length;
@@ -232,6 +235,23 @@ describe("very many small lines in one piece", () => {
   });
 });
 
+test.each([
+  ["messages", '{"jsonrpc":"2.0","method":"x"}'],
+  ["what is none", "{}"],
+])("the clock is checked before each of a batch of %s, and each line", async (_, message) => {
+  let checks = 0;
+  const slice: TimeSlice = { isDue: true, yieldIfDue: async () => void checks++ };
+  const { input, messages, sent, drain } = await open(1000, { createSlice: () => slice });
+  const batch = `[${message},${message}]\n`;
+  input.write(`${batch}${batch}nonsense\n`);
+  while (!sent.join("").includes("not JSON")) {
+    await turn();
+    drain();
+  }
+  expect(checks).toBe(7);
+  expect(messages.length + sent.join("").split("\n").length - 1).toBe(5);
+});
+
 test("closes when the output breaks, and sends no more", async () => {
   const { output, transport } = await open();
   output.destroy(new Error("EPIPE"));
@@ -257,7 +277,7 @@ test("takes the lease of an answer when it is sent, and releases it when that is
     events.push(`taken ${id}`);
     return { bytes: 0, reserve: () => undefined, reserveIfIdle: () => true, resize: () => {}, release };
   };
-  const { transport, drain } = await open(1000, takeLease);
+  const { transport, drain } = await open(1000, { takeLease });
   const sending = [
     transport.send({ jsonrpc: "2.0", id: 1, method: "roots/list" }),
     transport.send({ jsonrpc: "2.0", id: 1, result: {} }),
@@ -273,7 +293,9 @@ test("takes the lease of an answer when it is sent, and releases it when that is
 
 test("encodes a large answer while other messages are sent, and says when the output has it", async () => {
   const lease = { reserve: () => undefined, reserveIfIdle: () => true, resize: () => {}, release: () => {} };
-  const { transport, sent, drain } = await open(1000, () => ({ ...lease, bytes: 4_000_000 }));
+  const { transport, sent, drain } = await open(1000, {
+    takeLease: () => ({ ...lease, bytes: 4_000_000 }),
+  });
   const answer = { jsonrpc: "2.0", id: 1, result: { text: 'é"\n'.repeat(1_000_000) } } as const;
   void transport.send(answer);
   void transport.send({ jsonrpc: "2.0", method: "y" });

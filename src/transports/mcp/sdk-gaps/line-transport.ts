@@ -37,8 +37,10 @@ import { maxMessageBytes } from "../transport.ts";
  */
 const maxUnsent = 96 * 1024 * 1024;
 
-/** The lines between two checks of the clock. Each takes up to 60 microseconds if it is short. */
-const linesPerClockCheck = 32;
+export interface LineTransportOptions {
+  readonly takeLease?: Leases["take"];
+  readonly createSlice?: () => TimeSlice;
+}
 
 /**
  * The transport of MCP over stdio (MCP 2025-11-25, basic/transports). The SDK's own drops lines that are not
@@ -64,6 +66,7 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #takeLease: Leases["take"];
+  readonly #createSlice: () => TimeSlice;
   /** The ids of the requests that are neither answered nor cancelled. */
   readonly #pending = new Set<RequestId>();
   /** The number of UTF-16 units, or of bytes, written but not yet sent. */
@@ -76,12 +79,17 @@ export class LineTransport implements Transport {
   /**
    * `input` yields whole lines; a piece without a newline is the excerpt of a line that is too long
    * (`wholeLines`). `takeLease` returns the lease of the answer to a request, which is released after the
-   * answer was sent.
+   * answer was sent; `createSlice` begins the slices of the lines that arrive together.
    */
-  constructor(input: Readable, output: Writable, takeLease: Leases["take"] = () => undefined) {
+  constructor(
+    input: Readable,
+    output: Writable,
+    { takeLease = () => undefined, createSlice = createTimeSlice }: LineTransportOptions = {},
+  ) {
     this.#input = input;
     this.#output = output;
     this.#takeLease = takeLease;
+    this.#createSlice = createSlice;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -176,27 +184,37 @@ export class LineTransport implements Transport {
     else this.#passing = this.#pass(lines);
   }
 
-  /** Passes messages on, and refuses malformed ones, in slices. Reads no further lines between two slices. */
+  /**
+   * Passes messages on, and refuses malformed ones, in slices. Reads no further lines between two slices. The
+   * clock is checked before each message too, since a line may be a batch of a hundred.
+   */
   async #pass(lines: Buffer): Promise<void> {
-    const slice = createTimeSlice();
+    const slice = this.#createSlice();
     let refusals: RefusedMessage[] = [];
     const refuse = () => {
       if (refusals.length > 0) void this.#refuse(refusals);
       refusals = [];
     };
-    let count = 0;
+    const pause = () => {
+      refuse();
+      this.#isPassing = true;
+      this.#input.pause();
+      return slice.yieldIfDue();
+    };
     for (const line of linesOf(lines)) {
       const isLarge = line.length >= minSliced;
-      if (isLarge || (++count % linesPerClockCheck === 0 && slice.isDue)) {
-        refuse();
-        this.#isPassing = true;
-        this.#input.pause();
-        await slice.yieldIfDue();
-      }
+      if (isLarge || slice.isDue) await pause();
       if (isLarge ? await isLargeBlank(line, slice) : isBlank(line)) continue;
       const values = isLarge ? await parseLargeLine(line) : parseLine(line);
-      if (Array.isArray(values)) refusals.push(...this.#passValues(values));
-      else refusals.push(values);
+      if (!Array.isArray(values)) {
+        refusals.push(values);
+        continue;
+      }
+      for (const value of values) {
+        if (slice.isDue) await pause();
+        if (this.#isClosed) break;
+        refusals.push(...this.#passValue(value));
+      }
     }
     refuse();
     if (!this.#isPassing) return;
@@ -205,17 +223,13 @@ export class LineTransport implements Transport {
     if (this.#unsent === 0) this.#resume();
   }
 
-  /** Passes messages on, and returns the answers to malformed ones. */
-  #passValues(values: readonly unknown[]): RefusedMessage[] {
-    const refusals: RefusedMessage[] = [];
-    for (const value of values) {
-      if (this.#isClosed) break;
-      const reading = readMessage(value);
-      if ("message" in reading) refusals.push(...this.#passMessage(reading.message));
-      else if (reading.isAwaited) refusals.push(reading.refusal);
-      else this.onerror?.(new TypeError("A notification or a response is malformed."));
-    }
-    return refusals;
+  /** Passes a message on, and returns the answer to a malformed one. */
+  #passValue(value: unknown): readonly RefusedMessage[] {
+    const reading = readMessage(value);
+    if ("message" in reading) return this.#passMessage(reading.message);
+    if (reading.isAwaited) return [reading.refusal];
+    this.onerror?.(new TypeError("A notification or a response is malformed."));
+    return [];
   }
 
   /** Passes a message on, unless it is a request whose id is in use. Returns the answer to such a one. */
