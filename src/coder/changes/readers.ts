@@ -1,3 +1,4 @@
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { ReportedChange, TreeChanges } from "../../calls/contract/tree-changes.ts";
 import type { Feed } from "../../filesystem/feed/feed.ts";
 import { Subscription } from "../../filesystem/feed/subscription.ts";
@@ -53,7 +54,13 @@ export class FeedReaders implements TreeChanges {
       due: (after, signal) => feed.due(after, signal),
       selects: () => true,
       deliver: async (change) => {
-        for (const report of this.#readers) report(change);
+        // Each of a hundred readers may compare a thousand paths.
+        const slice = createTimeSlice();
+        for (const report of this.#readers) {
+          if (slice.isDue) await slice.yieldIfDue();
+          // It may have ended during the wait.
+          if (this.#readers.has(report)) report(change);
+        }
         return "delivered";
       },
     });
