@@ -12,6 +12,7 @@ import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import type { TreeChanges } from "../calls/contract/tree-changes.ts";
 import { InFlight } from "../calls/in-flight.ts";
 import type { Invoke } from "../calls/invoke.ts";
+import { ChunkLimit } from "../serve/http-walls/chunk-limit.ts";
 import { createNameCheck, createTokenCheck, type Denial } from "../serve/http-walls/guard.ts";
 import {
   createGuardedServer,
@@ -207,7 +208,9 @@ async function call(
 async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let bytes = 0;
+  const limit = new ChunkLimit();
   for await (const piece of incoming as AsyncIterable<Buffer>) {
+    limit.add(piece);
     bytes += piece.length;
     if (bytes > maxBodyBytes) return undefined;
     pieces.push(piece);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { request as open } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
@@ -395,6 +396,21 @@ describe.each(defaultSubjects)("the %s over HTTP", (subject) => {
       "",
     ).catch((error: Error) => error.message);
     expect(answer).toMatchObject({ status: 413 });
+  });
+
+  test("refuses a body in thousands of chunks of a byte", async () => {
+    const socket = connect(Number(server.url.port), server.url.hostname);
+    const head = [
+      "POST /mcp HTTP/1.1",
+      `Host: ${server.url.host}`,
+      "Content-Type: application/json",
+      "Transfer-Encoding: chunked",
+    ];
+    socket.write(`${head.join("\r\n")}\r\n\r\n${"1\r\n \r\n".repeat(2000)}`);
+    const [answer] = await once(socket, "data");
+    socket.destroy();
+    expect(String(answer)).toStartWith("HTTP/1.1 400");
+    expect(String(answer)).toContain("more than 1024 chunks");
   });
 
   test("keeps 64 sessions, and the oldest has to start over", async () => {

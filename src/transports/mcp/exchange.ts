@@ -11,6 +11,7 @@ import {
 import { quoteVisibly } from "../../base/log/quote.ts";
 import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
+import { TooManyChunks, tooManyChunks } from "../../serve/http-walls/chunk-limit.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { currentExchange } from "./current-exchange.ts";
 import { HttpListens } from "./http-subscriptions.ts";
@@ -116,6 +117,7 @@ async function takeBody(incoming: IncomingMessage, share: BodyShare): Promise<Bo
       };
     if (error instanceof BodiesTooLarge)
       return { status: 503, refusal: "There is no room for this request beside those under way; try again." };
+    if (error instanceof TooManyChunks) return { status: 400, refusal: tooManyChunks };
     throw error;
   }
 }

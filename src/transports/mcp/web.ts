@@ -2,6 +2,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { joinInSteps } from "../../base/scheduling/join-bytes.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { ChunkLimit } from "../../serve/http-walls/chunk-limit.ts";
 import type { BodyShare } from "./body-budget.ts";
 import type { LateJson } from "./sdk-gaps/late-json.ts";
 
@@ -45,13 +48,15 @@ export interface BodyLimits {
   readonly share: BodyShare;
 }
 
-/** Reads the whole body. Throws `BodyTooLarge` or `BodiesTooLarge`. */
+/** Reads the whole body. Throws `BodyTooLarge`, `BodiesTooLarge` or `TooManyChunks`. */
 export async function readBody(incoming: IncomingMessage, { maxBytes, share }: BodyLimits): Promise<Buffer> {
   if (Number(incoming.headers["content-length"]) > maxBytes) throw new BodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
   let hasRoom = true;
+  const limit = new ChunkLimit();
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    limit.add(chunk);
     bytes += chunk.length;
     if (bytes > maxBytes) throw new BodyTooLarge();
     hasRoom &&= share.grow(chunk.length);
@@ -63,7 +68,7 @@ export async function readBody(incoming: IncomingMessage, { maxBytes, share }: B
   }
   // Only after the whole body, because a client that is still sending may miss an answer.
   if (!hasRoom) throw new BodiesTooLarge();
-  return Buffer.concat(chunks);
+  return runInSlices(joinInSteps(chunks), createTimeSlice());
 }
 
 /**

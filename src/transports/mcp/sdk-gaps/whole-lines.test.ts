@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -71,4 +71,20 @@ test("lets other work have a turn while a writer is always ready", async () => {
   isDone = true;
   expect(sent).toBeGreaterThan(16 * 1024 * 1024);
   expect(most).toBeLessThanOrEqual(512 * 1024);
+});
+
+test("joins the pieces of a line in steps", async () => {
+  const joined = spyOn(Buffer, "concat");
+  try {
+    const piece = Buffer.from("x");
+    const lines = wholeLines(1_000_000);
+    const line = once(lines, "data");
+    for (let pieces = 0; pieces < 100_000; pieces++) lines.write(piece);
+    lines.write("\n");
+    expect(String((await line)[0])).toBe(`${"x".repeat(100_000)}\n`);
+    const most = Math.max(...joined.mock.calls.map(([pieces]) => pieces.length));
+    expect(most).toBeLessThan(5000);
+  } finally {
+    joined.mockRestore();
+  }
 });

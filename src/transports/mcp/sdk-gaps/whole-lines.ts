@@ -4,6 +4,9 @@ import { Transform } from "node:stream";
 const headBytes = 1024;
 const tailBytes = 256;
 
+/** Maximum pieces that are joined at once, as a million of a byte would take half a second. */
+const maxPieces = 4096;
+
 /** Maximum bytes of chunks that are taken in one turn of the event loop. */
 const maxBytesOfTurn = 256 * 1024;
 
@@ -15,12 +18,14 @@ const maxBytesOfTurn = 256 * 1024;
  */
 export function wholeLines(maxBytes: number): Transform {
   let pieces: Buffer[] = [];
+  /** The pieces before these, joined by the thousand. */
+  let blocks: Buffer[] = [];
   let bytes = 0;
   let isTooLong = false;
   let bytesSincePause = 0;
   const takeAll = (last: Buffer): Buffer => {
-    const all = Buffer.concat([...pieces, last]);
-    pieces = [];
+    const all = Buffer.concat([...blocks, ...pieces, last]);
+    [blocks, pieces] = [[], []];
     bytes = 0;
     return all;
   };
@@ -56,6 +61,10 @@ export function wholeLines(maxBytes: number): Transform {
     if (end < rest.length) {
       pieces.push(rest.subarray(end));
       bytes += rest.length - end;
+      if (pieces.length === maxPieces) {
+        blocks.push(Buffer.concat(pieces));
+        pieces = [];
+      }
     }
     isTooLong = bytes > maxBytes;
     if (isTooLong) shorten(Buffer.alloc(0));
