@@ -27,9 +27,18 @@ test("the parts make the text of JSON.stringify", () => {
   );
 });
 
+test("what is written instead of a value is chosen by its key", () => {
+  const entry = { error: "old", more: { error: "old", count: 1 }, list: [{ error: "old" }, "error"] };
+  const replace = (key: string, value: unknown) => (key === "error" ? `new ${value}` : value);
+  for (const value of [entry, [entry], { results: Array(501).fill(entry), error: "x".repeat(100_000) }])
+    expect([...jsonPartsOf(value, replace)].join("")).toBe(JSON.stringify(value, replace));
+});
+
 test.each([
   ["a long list", { results: Array.from({ length: 50_000 }, (_, index) => ({ path: `${index}` })) }],
   ["a long text", { content: "é".repeat(5_000_000) }],
+  ["a long list of texts", { results: Array(501).fill({ content: "é".repeat(16_000) }) }],
+  ["a long list of lists", { results: Array(501).fill({ lines: Array(200).fill("é".repeat(80)) }) }],
   ["a long text in a list", { results: [{ path: "a", content: "é".repeat(5_000_000) }] }],
 ])("%s has parts of at most 128 Ki characters", (_, answer) => {
   const parts = [...jsonPartsOf(answer)];

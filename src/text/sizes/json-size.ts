@@ -11,54 +11,54 @@ import { chunkBytes, kernelFor } from "./kernel.ts";
  */
 export const jsonBytes = (value: unknown): number => valueBytes(value);
 
-/** Returns `jsonBytes`, without that of long texts if they are collected in `longTexts`. */
-function valueBytes(value: unknown, longTexts?: string[]): number {
+/** The long texts and lists of an answer, which are measured in steps. */
+type Long = string | readonly unknown[];
+
+/** Returns `jsonBytes`, without that of long texts and lists if they are collected in `long`. */
+function valueBytes(value: unknown, long?: Long[]): number {
   if (typeof value === "string") {
-    if (longTexts === undefined || value.length <= longText) return stringBytes(value);
-    longTexts.push(value);
+    if (long === undefined || value.length <= longText) return stringBytes(value);
+    long.push(value);
     return 0;
   }
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return digits(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value).length : 4;
   if (typeof value === "boolean") return value ? 4 : 5;
   if (value === null || typeof value !== "object") return 4;
-  return Array.isArray(value) ? arrayBytes(value, longTexts) : fieldBytes(value, longTexts);
+  if (!Array.isArray(value)) return fieldBytes(value, long);
+  if (long === undefined || value.length <= longList) return arrayBytes(value, long);
+  long.push(value);
+  return 0;
 }
 
-/** Items of a list that are measured in one step, and the length of a text that is. */
-const [atOnce, longText] = [500, 64 * 1024];
-
 /**
- * Does what `jsonBytes` does, in steps, for an answer with long texts or a field that lists very many
- * entries.
+ * Maximum length of a text and of a list that is measured with the value that it is in, and the items of
+ * longer lists that are measured in one step.
  */
+const [longText, longList, atOnce] = [4096, 50, 500];
+
+/** Does what `jsonBytes` does, in steps, for an answer with long texts or very many entries. */
 export function* measureJson(answer: unknown): Steps<number> {
-  const longTexts: string[] = [];
-  let bytes = yield* measureFields(answer, longTexts);
-  for (const text of longTexts) {
+  const long: Long[] = [];
+  let bytes = valueBytes(answer, long);
+  let items = 0;
+  // The items of one list may add others.
+  for (const value of long) {
     bytes += 2;
-    for (const piece of piecesOf(text)) {
-      bytes += stringBytes(piece) - 2;
-      yield;
+    if (typeof value === "string") {
+      for (const piece of piecesOf(value)) {
+        bytes += stringBytes(piece) - 2;
+        yield;
+      }
+      continue;
+    }
+    bytes += value.length - 1;
+    for (const item of value) {
+      bytes += valueBytes(item, long);
+      if (++items % atOnce === 0) yield;
     }
   }
   return bytes;
-}
-
-function* measureFields(answer: unknown, longTexts: string[]): Steps<number> {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer))
-    return valueBytes(answer, longTexts);
-  const counted = Object.create(null) as Record<string, number>;
-  for (const [name, value] of Object.entries(answer)) {
-    if (!Array.isArray(value) || value.length <= atOnce) continue;
-    let bytes = 2 + value.length - 1;
-    for (const [index, item] of value.entries()) {
-      if (index % atOnce === 0) yield;
-      bytes += valueBytes(item, longTexts);
-    }
-    counted[name] = bytes;
-  }
-  return fieldBytes(answer, longTexts, counted);
 }
 
 /** Returns the number of digits of a non-negative whole number. */
@@ -68,9 +68,9 @@ export function digits(number: number): number {
   return count;
 }
 
-function arrayBytes(items: readonly unknown[], longTexts?: string[]): number {
+function arrayBytes(items: readonly unknown[], long?: Long[]): number {
   let bytes = 2 + Math.max(0, items.length - 1);
-  for (const item of items) bytes += valueBytes(item, longTexts);
+  for (const item of items) bytes += valueBytes(item, long);
   return bytes;
 }
 
@@ -80,13 +80,13 @@ export const objectBytes = <T extends object>(fields: T, counted?: CountedFields
 
 type CountedFields<T> = Readonly<Partial<Record<keyof T, number>>>;
 
-function fieldBytes<T extends object>(fields: T, longTexts?: string[], counted?: CountedFields<T>): number {
+function fieldBytes<T extends object>(fields: T, long?: Long[], counted?: CountedFields<T>): number {
   let bytes = 2;
   let count = 0;
   for (const name of Object.keys(fields) as (keyof T & string)[]) {
     const value = fields[name];
     if (value === undefined) continue;
-    bytes += stringBytes(name) + 1 + (counted?.[name] ?? valueBytes(value, longTexts));
+    bytes += stringBytes(name) + 1 + (counted?.[name] ?? valueBytes(value, long));
     count++;
   }
   return bytes + Math.max(0, count - 1);

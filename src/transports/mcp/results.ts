@@ -63,35 +63,11 @@ export async function renderResult(
 /** Renders the answer as JSON, with the client's names of functions in the errors of entries. */
 function* renderJson(answer: unknown): Steps<string> {
   const parts: string[] = [];
-  for (const part of hasFailedEntry(answer) ? namingParts(answer as object) : jsonPartsOf(answer)) {
+  for (const part of jsonPartsOf(answer, hasFailedEntry(answer) ? nameTools : undefined)) {
     parts.push(part);
     yield;
   }
   return parts.join("");
-}
-
-/** Entries of a batch that are written in one step. */
-const entriesPerStep = 100;
-
-/** Returns the parts of the JSON of an answer whose `results` may have errors that name functions. */
-function* namingParts(answer: object): Generator<string> {
-  let before = "{";
-  for (const [name, value] of Object.entries(answer)) {
-    if (name === "results" && Array.isArray(value)) {
-      yield `${before}"results":[`;
-      for (let from = 0; from < value.length; from += entriesPerStep) {
-        const entries = JSON.stringify(value.slice(from, from + entriesPerStep), nameTools);
-        yield `${from === 0 ? "" : ","}${entries.slice(1, -1)}`;
-      }
-      yield "]";
-    } else {
-      const field = JSON.stringify({ [name]: value }, nameTools).slice(1, -1);
-      if (field === "") continue;
-      yield before + field;
-    }
-    before = ",";
-  }
-  yield "}";
 }
 
 const nameTools = (key: string, value: unknown): unknown =>
