@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Arrival } from "../../calls/call-order.ts";
 import type { Leases } from "./leases.ts";
 import type { LateJson } from "./sdk-gaps/late-json.ts";
@@ -9,6 +10,8 @@ interface CurrentExchange {
   readonly late: LateJson;
   /** The place of its calls among those of their session; `undefined` without a session. */
   readonly arrival: Arrival | undefined;
+  /** The slices in which the calls of a batch begin; `undefined` for a single message. */
+  readonly slice: TimeSlice | undefined;
 }
 
 /** The current HTTP exchange, whose requests reach the functions through the SDK. */
