@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   createBackgroundSlice,
   createTimeSlice,
+  createTurnSlice,
   runAtOnce,
   runInSlices,
   type Steps,
@@ -18,6 +19,15 @@ test("a slice that is not used up is gone on with at once", async () => {
   for (let i = 0; i < 10; i++) await slice.yieldIfDue();
   expect(slice.isDue).toBe(false);
   expect(order).toEqual([]);
+});
+
+test("all that begins in one turn shares a slice, and the next turn has another one", async () => {
+  const slice = createTurnSlice();
+  const isDue = () => slice.isDue;
+  while (!isDue());
+  expect(isDue()).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isDue()).toBe(false);
 });
 
 test("work in the background goes on after many turns of others", async () => {

@@ -65,6 +65,27 @@ class RestingSlice extends ClockedSlice {
   }
 }
 
+/**
+ * Creates a slice for pieces of work that begin independently of each other, such as the starts of commands:
+ * all that begin in one turn of the event loop share it.
+ */
+export const createTurnSlice = (milliseconds = defaultMilliseconds): TimeSlice => new TurnSlice(milliseconds);
+
+class TurnSlice extends ClockedSlice {
+  #isOfThisTurn = false;
+
+  override get isDue(): boolean {
+    if (!this.#isOfThisTurn) {
+      this.#isOfThisTurn = true;
+      setImmediate(() => {
+        this.#isOfThisTurn = false;
+      });
+      this.begin();
+    }
+    return super.isDue;
+  }
+}
+
 /** Work in steps that take a millisecond or two. */
 export type Steps<T> = Generator<void, T, void>;
 

@@ -1,5 +1,6 @@
 /** Limits of the processes of a command (getrlimit(2)). */
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { beginAtOnce, createTurnSlice, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { ResourceLimit } from "./launcher.ts";
 
 /** The limits of a command; 0 means no limit. All but `processes` apply to a single process. */
@@ -27,17 +28,26 @@ const resources = {
   open_files: 7,
 };
 
+/** The slice of all counts of tasks, since many commands may start in one turn. */
+const slice = createTurnSlice();
+
 /**
- * Returns the limits that the launcher sets. No process leaves a core file. `isApart` says whether commands
- * have a user namespace, in which the kernel counts only their processes.
+ * Returns the limits that the launcher sets, as a promise if counting the processes of the user takes long.
+ * No process leaves a core file. `isApart` says whether commands have a user namespace, in which the kernel
+ * counts only their processes.
  */
-export function resourceLimits(limits: CommandLimits, isApart: boolean): ResourceLimit[] {
+export const resourceLimits = (
+  limits: CommandLimits,
+  isApart: boolean,
+): ResourceLimit[] | Promise<ResourceLimit[]> => beginAtOnce(computeLimits(limits, isApart), slice);
+
+function* computeLimits(limits: CommandLimits, isApart: boolean): Steps<ResourceLimit[]> {
   const chosen = {
     cpu_seconds: limits.cpu_seconds,
     file_bytes: limits.file_bytes,
     memory_bytes: limits.memory_bytes,
     open_files: limits.open_files,
-    processes: limits.processes && limits.processes + countTasks(isApart),
+    processes: limits.processes && limits.processes + (yield* countTasks(isApart)),
   };
   const positive = Object.entries(chosen).filter(([, most]) => most > 0);
   return [
@@ -50,17 +60,21 @@ export function resourceLimits(limits: CommandLimits, isApart: boolean): Resourc
  * Counts the processes and threads of this user in /proc, which may show fewer than the kernel counts
  * (RLIMIT_NPROC). With `isApart`, it counts those in user namespaces different from that of the worker.
  */
-function countTasks(isApart: boolean): number {
+function* countTasks(isApart: boolean): Steps<number> {
   const user = process.getuid?.();
   // The kernel does not limit the processes of root.
   if (user === 0) return 0;
   const map = readUsers("self");
-  const own = isApart ? 0 : (tryStat("/proc/self/task")?.nlink ?? 0);
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => ({ name, stats: tryStat(`/proc/${name}/task`) }))
-    .filter(({ name, stats }) => stats?.uid === user && !(isApart && readUsers(name) === map))
-    .reduce((sum, { stats }) => sum + (stats?.nlink ?? 2) - 2, own);
+  let tasks = isApart ? 0 : (tryStat("/proc/self/task")?.nlink ?? 0);
+  yield;
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const stats = tryStat(`/proc/${name}/task`);
+    const isOfUser = stats !== undefined && stats.uid === user;
+    if (isOfUser && !(isApart && readUsers(name) === map)) tasks += stats.nlink - 2;
+    yield;
+  }
+  return tasks;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The sandbox of Linux: landlock(7), seccomp(2), setrlimit(2) and no_new_privs of prctl(2). */
 import { closeSync } from "node:fs";
-import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { createTurnSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { type ControlGroup, openControlGroups } from "./control-groups.ts";
 import { readDenied } from "./denied.ts";
 import { isWithin } from "./grants.ts";
@@ -27,6 +27,9 @@ interface Trials {
   /** Opens control groups, if the worker may make some. */
   readonly openGroups?: typeof openControlGroups;
 }
+
+/** The slice of all starts of commands, since many may have waited for the same rules. */
+const slice = createTurnSlice();
 
 /** Opens the sandbox for a policy, with the features of this kernel. */
 export function confineByKernel(
@@ -56,14 +59,15 @@ export function confineByKernel(
       const used = kept.files ? await rulesets.current() : undefined;
       let group: ControlGroup | undefined;
       try {
+        if (slice.isDue) await slice.yieldIfDue();
         group = groups?.create(policy.processes);
         const { mounts: covers, masked } = used ?? {};
         const needsMounts = hidesProcesses || covers !== undefined;
         const mounts = needsMounts ? { covers, hidesProcesses, user: currentUser() } : undefined;
-        const limits = policy.limits(namespaces.includes("user"));
+        const limits = await policy.limits(namespaces.includes("user"));
         const rules = { limits, hasRuleset: kept.files, filter, mounts, namespaces, group };
         const parts = buildLauncher({ architecture, file, ...rules });
-        const image = await runInSlices(makeImage(kernel, parts), createTimeSlice());
+        const image = await runInSlices(makeImage(kernel, parts), slice);
         const close = () => {
           closeSync(image);
           used?.[Symbol.dispose]();

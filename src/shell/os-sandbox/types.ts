@@ -23,7 +23,7 @@ export interface SandboxPolicy extends FilePolicy {
    * Returns the limits of each process of a command. `isApart` says whether commands have a user namespace,
    * in which the kernel counts only their processes.
    */
-  limits(isApart: boolean): readonly ResourceLimit[];
+  limits(isApart: boolean): readonly ResourceLimit[] | Promise<readonly ResourceLimit[]>;
   /** Maximum processes and threads of a command, if a control group contains them; 0 means no limit. */
   readonly processes: number;
   /** The folder for files that are mounted over denied ones. Commands cannot write it. */

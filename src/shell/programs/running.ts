@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import type { ProcessGroup } from "./launch.ts";
 import type { Output } from "./output.ts";
 import { isProcess } from "./process-table.ts";
-import { endSession, killSession, signalSession } from "./session.ts";
+import { checkSession, endSession, isOutOfReach, killSession, type Reached } from "./session.ts";
 
 /** Milliseconds between TERM and KILL for a session, and from KILL until it must be gone. */
 export const graceMs = 250;
@@ -47,6 +47,7 @@ export class RunningProgram {
   #isGone = false;
   #isEnding = false;
   #hasLeft = false;
+  #exitCheck: Promise<void> | undefined;
   #markEnded: () => void = () => {};
 
   /**
@@ -62,7 +63,9 @@ export class RunningProgram {
         this.#exitCode = code;
         this.#signal = signal;
         this.#hasExited = true;
-        this.#isGone = signalSession(pid, 0) === "gone";
+        const reached = checkSession(pid);
+        if (reached instanceof Promise) this.#exitCheck = reached.then((later) => this.#noteReached(later));
+        else this.#noteReached(reached);
         resolve(code);
       });
     });
@@ -100,7 +103,7 @@ export class RunningProgram {
 
   /** Returns whether the operating system permits the worker to end the session. */
   mayEnd(): boolean {
-    return this.isGone || signalSession(this.session, 0) !== "forbidden";
+    return this.isGone || !isOutOfReach(this.session);
   }
 
   /**
@@ -112,9 +115,7 @@ export class RunningProgram {
   end(reason?: string): Promise<void> {
     if (!this.#isEnding) {
       this.#isEnding = true;
-      this.#hasLeft = this.#hasExited && this.#hasOthers();
-      this.#endReason = this.isGone ? undefined : reason;
-      void this.#end(this.#endReason).then(this.#markEnded);
+      void this.#end(reason).then(this.#markEnded);
     }
     return this.ended;
   }
@@ -136,12 +137,21 @@ export class RunningProgram {
     };
   }
 
-  #hasOthers(): boolean {
-    return (!this.isGone && signalSession(this.session, 0) === "sent") || this.#group?.isEmpty() === false;
+  #noteReached(reached: Reached): void {
+    if (reached === "gone") this.#isGone = true;
   }
 
-  async #end(reason: string | undefined): Promise<void> {
-    this.#isGone = this.isGone || (await endSession(this.session, graceMs, this.#group));
+  async #end(given: string | undefined): Promise<void> {
+    const hadExited = this.#hasExited;
+    if (this.#exitCheck !== undefined) await this.#exitCheck;
+    const reason = this.isGone ? undefined : given;
+    this.#endReason = reason;
+    this.#hasLeft = hadExited && this.#group?.isEmpty() === false;
+    if (!this.isGone) {
+      const { wasRunning, isGone } = await endSession(this.session, graceMs, this.#group);
+      this.#hasLeft ||= hadExited && wasRunning;
+      this.#isGone = isGone;
+    }
     // The group also contains processes that have left the session, or that the process table does not show
     // in time.
     this.#group?.kill();

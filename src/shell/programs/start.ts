@@ -1,6 +1,7 @@
 /** Starts programs: the only file that calls execa. */
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
+import { createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import { shortageIn } from "../../base/shortage.ts";
 import type { Environment } from "./environment.ts";
 import { HeadBuffer } from "./head-buffer.ts";
@@ -38,6 +39,9 @@ export interface SpawnOptions {
   readonly watch?: (() => Promise<(running: RunningProgram) => void>) | undefined;
 }
 
+/** The slice of all starts, since one event may let many begin. Each takes about a millisecond. */
+const slice = createTurnSlice();
+
 /**
  * Starts a program without a shell, as the leader of a session of its own. It inherits only what `options`
  * says. `onProcess` is called as soon as it has a process, before a launcher has become the program. Throws a
@@ -51,6 +55,7 @@ export async function startProgram(
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
   using launch = await prepare(program, options.launcher);
   const watchRunning = await options.watch?.();
+  if (slice.isDue) await slice.yieldIfDue();
   const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;

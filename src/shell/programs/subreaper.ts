@@ -2,6 +2,7 @@
  * A child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): orphans of programs become children of this process
  * instead of init. This process reaps them, and reports those that have left their session and still run.
  */
+import { beginAtOnce, createTurnSlice, type Steps } from "../../base/scheduling/time-slice.ts";
 import { loadLibc } from "./libc.ts";
 import { processIds, programNameOf } from "./process-table.ts";
 
@@ -11,6 +12,9 @@ export interface Escaped {
   /** The name of its program, as the process has set it. */
   readonly program: string;
 }
+
+/** The slice of all runs: thousands of orphans may have ended. */
+const slice = createTurnSlice();
 
 /** A program that this process started, and that leads a session. */
 export interface Led {
@@ -25,8 +29,8 @@ export interface Subreaper {
   /** Adds a program. Call it as soon as the program runs: the runtime, not this, reaps its leader. */
   add(led: Led): void;
   /**
-   * Reaps and reports. It also runs by itself: when a program has ended, and regularly while processes wait
-   * to be reaped.
+   * Reaps and reports. It also runs by itself: after programs have ended, once for all that end in one turn
+   * of the event loop, and regularly while processes wait to be reaped.
    */
   reap(): void;
 }
@@ -55,11 +59,14 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   if (libc === undefined || libc.prctl(setChildSubreaper, 1, 0, 0, 0) < 0) return { add() {}, reap() {} };
   let escaped = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
+  const { reap, reapSoon } = createRuns(reapAll);
 
-  function reap(): void {
+  function* reapAll(): Steps<void> {
     const running = new Set<number>();
-    for (const { id, session } of adopted()) {
-      if (sessions.has(session)) continue;
+    for (const adoptee of adopted()) {
+      yield;
+      if (adoptee === undefined || sessions.has(adoptee.session)) continue;
+      const { id, session } = adoptee;
       if (!escaped.has(session) && !running.has(session)) report({ process: id, program: programNameOf(id) });
       running.add(session);
     }
@@ -70,16 +77,16 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   }
 
   /**
-   * Reaps the orphans that have ended, and yields those that run. Processes in this process's own session
-   * were not started by programs.
+   * Reaps the orphans that have ended, for each of which it yields nothing, and yields those that run.
+   * Processes in this process's own session were not started by programs.
    */
-  function* adopted(): Generator<{ readonly id: number; readonly session: number }> {
+  function* adopted(): Generator<{ readonly id: number; readonly session: number } | undefined> {
     const own = libc?.getsid(0);
     for (const id of processIds() ?? []) {
       const session = libc?.getsid(id) ?? -1;
       if (session < 0 || session === own || leaders.has(id)) continue;
       // 0: a child that runs. Positive: a child that was a zombie. Negative: no child.
-      if (libc?.waitpid(id, null, noHang) === 0) yield { id, session };
+      yield libc?.waitpid(id, null, noHang) === 0 ? { id, session } : undefined;
     }
   }
 
@@ -92,8 +99,35 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
       void exited.then(() => leaders.delete(session));
       void ended.then(() => {
         sessions.delete(session);
-        reap();
+        reapSoon();
       });
     },
   };
+}
+
+/** Returns a function that reaps at once, in slices, and one that reaps once for all its calls in a turn. */
+function createRuns(steps: () => Steps<void>) {
+  let isReaping = false;
+  let isDue = false;
+
+  function reap(): void {
+    if (isReaping) return;
+    isReaping = true;
+    isDue = false;
+    void beginAtOnce(run(), slice);
+  }
+
+  function* run(): Steps<void> {
+    yield* steps();
+    isReaping = false;
+    if (isDue) setImmediate(reap);
+  }
+
+  function reapSoon(): void {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(reap);
+  }
+
+  return { reap, reapSoon };
 }
