@@ -1,4 +1,5 @@
 /** The remarks about a command beside its output. */
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import type { CallCause } from "../filesystem/feed/change.ts";
 import type { ChangeSummary, CommandChanges } from "../filesystem/feed/command-changes.ts";
@@ -29,7 +30,7 @@ export interface ObservedServices {
   /** Returns the rule that keeps commands from changing a path of `keptNames`, or from making one like it. */
   readonly keptBy: (kept: string) => KeptBy;
   /** Returns the call that removes a folder around a path of `keptNames`, if one does. */
-  readonly removalOf: (kept: string) => FolderRemoval | undefined;
+  readonly removalOf: (kept: string) => Steps<FolderRemoval | undefined>;
   /** The read-only roots in writable ones, by their paths in those. */
   readonly nestedRoots: readonly string[];
   /** Returns the name of a path in the folder at a host path. Without that, the path is its name. */

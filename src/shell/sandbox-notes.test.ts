@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runAtOnce } from "../base/scheduling/time-slice.ts";
+import { inOneStep, runAtOnce } from "../base/scheduling/time-slice.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import { indexHidden } from "./hidden-names.ts";
 import { type GuardedNames, hiddenInArguments, type NotedOutput, sandboxNotes } from "./sandbox-notes.ts";
@@ -252,8 +252,8 @@ test("of two hidden files with one name, the one is named that the line has", ()
 
 test("the call is named that removes a folder which commands cannot, where one does", () => {
   const kept = ["sub/.npmrc", "sub/.git/hooks", ".npmrc"];
-  const removalOf = (path: string) =>
-    path.startsWith("sub/") ? { folder: "sub", call: "coder::delete-file" } : undefined;
+  const removal = { folder: "sub", call: "coder::delete-file" };
+  const removalOf = (path: string) => inOneStep(() => (path.startsWith("sub/") ? removal : undefined));
   const noted = (stderr: string) => notesOf({ stdout: "", stderr }, none, { kept, removalOf });
   const call = 'coder::delete-file with `recursive` removes "sub" as a whole';
   const reason = "is read-only for commands, since other programs act on it by themselves";
@@ -292,6 +292,42 @@ test("one line of an output is one step", () => {
   const stderr = "cat: .env: Permission denied\n".repeat(99);
   const steps = sandboxNotes({ stdout: "", stderr }, none, { written: "", hidden: index([".env"]) });
   expect([...steps].length).toBeGreaterThanOrEqual(99);
+});
+
+test("a line takes a step for each read-only root, and for some of the hidden names with blanks", () => {
+  const stepsOf = (stderr: string, hidden: readonly string[], nestedRoots: readonly string[]) =>
+    [...sandboxNotes({ stdout: "", stderr }, none, { written: "", hidden: index(hidden), nestedRoots })]
+      .length;
+  const roots = Array.from({ length: 256 }, (_, number) => `root${number}`);
+  expect(stepsOf("mv: other: Device or resource busy", [], roots)).toBeGreaterThan(256);
+  const names = Array.from({ length: 10_000 }, (_, number) => `my key ${number}.pem`);
+  expect(stepsOf("EACCES EROFS x", names, [])).toBeGreaterThan(10);
+});
+
+test("the longest path that a word ends with is named, or the one that an absolute word begins with", () => {
+  const hidden = ["c/.env", "b/c/.env", "/srv/key", "/srv/key/.env"];
+  const noted = (word: string) =>
+    notesOf({ stdout: "", stderr: `cat: ${word}: Permission denied` }, none, { hidden }).map((note) =>
+      note.slice(0, note.indexOf(" is hidden")),
+    );
+  expect(noted("/a/b/c/.env")).toEqual(["b/c/.env"]);
+  expect(noted("x/c/.env")).toEqual(["c/.env"]);
+  expect(noted("/srv/key/more/id")).toEqual(["/srv/key"]);
+  expect(noted("/srv/key/.env")).toEqual(["/srv/key/.env"]);
+  expect(noted(`${"a/".repeat(6000)}b/c/.env`)).toEqual(["b/c/.env"]);
+});
+
+test("each folder that a command reads is looked up once, some in each step", () => {
+  const named: string[] = [];
+  const nameOf = (word: string) => {
+    named.push(word);
+    return word;
+  };
+  const words = Array.from({ length: 10_000 }, (_, number) => `w${number}`);
+  const argv = ["cp", "-r", ...words, ...words, "sub"];
+  const steps = [...hiddenInArguments(argv, index(["sub/.env"]), nameOf)].length;
+  expect(named).toHaveLength(words.length + 1);
+  expect(steps).toBeGreaterThan(50);
 });
 
 test("only words that may be hidden get their names in the folder of the command, some words in each step", () => {

@@ -66,7 +66,7 @@ export interface GuardedNames {
   /** Returns the rule that keeps a path from being changed. Default: "autorun". */
   readonly keptBy?: ((kept: string) => KeptBy) | undefined;
   /** Returns the call that removes a folder around a path that commands cannot change, if one does. */
-  readonly removalOf?: ((kept: string) => FolderRemoval | undefined) | undefined;
+  readonly removalOf?: ((kept: string) => Steps<FolderRemoval | undefined>) | undefined;
   /** The read-only roots in writable ones, by their paths in those. */
   readonly nestedRoots?: readonly string[] | undefined;
   /** Returns the name of a path in the folder of the command. Default: the path. */
@@ -85,7 +85,7 @@ export interface FolderRemoval {
   readonly call: string;
 }
 
-/** Returns notes for the outputs of a command, one line in each step. */
+/** Returns notes for the outputs of a command, at most one line in each step. */
 export function* sandboxNotes(
   { stdout, stderr }: NotedOutput,
   rules: ConfinedRules,
@@ -97,10 +97,10 @@ export function* sandboxNotes(
   const notes = new Set<string>();
   for (const line of text.split("\n")) {
     const refused = mounted.test(line)
-      ? [...hiddenNotes(line, guarded.hidden), ...(yield* keptNotes(line, guarded))]
+      ? [...(yield* hiddenNotes(line, guarded.hidden)), ...(yield* keptNotes(line, guarded))]
       : [];
-    const found =
-      refused.length > 0 ? refused : ruleNotes(line, { rules, guarded, isInPythonSocket, isInGitRefusal });
+    const noted = { rules, guarded, isInPythonSocket, isInGitRefusal };
+    const found = refused.length > 0 ? refused : yield* ruleNotes(line, noted);
     for (const note of found) notes.add(note);
     yield;
   }
@@ -145,7 +145,7 @@ const stoppedNote =
 /** The line of git for a hidden file without recorded content: the filter of `hidden-files.ts` fails. */
 const unfiltered = /^fatal: (.+): clean filter 'hidden-file' failed$/;
 
-function ruleNotes(line: string, noted: NotedRules): string[] {
+function* ruleNotes(line: string, noted: NotedRules): Steps<string[]> {
   const { rules, guarded, isInPythonSocket } = noted;
   const changed = changedNotes(line, noted);
   if (changed.length > 0) return changed;
@@ -157,7 +157,7 @@ function ruleNotes(line: string, noted: NotedRules): string[] {
   if (listening.test(line)) return rules.network === "none" ? ["listening is not allowed"] : [];
   if (sockets.test(line) || (isInPythonSocket && line.includes("PermissionError"))) return socketNotes(rules);
   if (signals.test(line)) return ["only processes of the same command are signalled"];
-  return fileNotes(line, rules, guarded);
+  return yield* fileNotes(line, rules, guarded);
 }
 
 const edgeNote =
@@ -225,8 +225,11 @@ export function* hiddenInArguments(
     }
   }
   for (const command of commandsIn(argv)) {
-    for (const path of readBy(command).map(nameOf).flatMap(hidden.below)) found.add(path);
     if (++steps % wordsPerStep === 0) yield;
+    for (const folder of new Set(readBy(command))) {
+      for (const path of hidden.below(nameOf(folder))) found.add(path);
+      if (++steps % wordsPerStep === 0) yield;
+    }
   }
   const notes = firstOf([...found]).map(sayHidden);
   return found.size > maxNamed ? [...notes, "more files there are hidden like these"] : notes;
@@ -271,20 +274,23 @@ function networkNotes(line: string, { network }: ConfinedRules): string[] {
 }
 
 /** Returns notes for the hidden files in a line of output, which a command cannot change. */
-const hiddenNotes = (line: string, hidden: HiddenNames): string[] =>
-  namedIn(line, hidden).map((path) => `${path} is hidden: commands do not change, move or remove it`);
+function* hiddenNotes(line: string, hidden: HiddenNames): Steps<string[]> {
+  const named = yield* namedIn(line, hidden);
+  return named.map((path) => `${path} is hidden: commands do not change, move or remove it`);
+}
 
 /** Returns the hidden files that a line names as a whole, or else those whose last name it has. */
-function namedIn(line: string, hidden: HiddenNames): string[] {
+function* namedIn(line: string, hidden: HiddenNames): Steps<string[]> {
   const words = line
     .split(separators)
     .flatMap((word) => (word.endsWith(".") ? [word, word.slice(0, -1)] : [word]));
   const whole = words.flatMap((word) => wholeIn(word, hidden) ?? []);
   if (whole.length > 0) return firstOf(whole);
-  const names = [
-    ...words.flatMap((word) => word.split("/")),
-    ...hidden.separated.filter((name) => line.includes(name)),
-  ];
+  const names = words.flatMap((word) => word.split("/"));
+  for (const [index, name] of hidden.separated.entries()) {
+    if (line.includes(name)) names.push(name);
+    if (index % wordsPerStep === wordsPerStep - 1) yield;
+  }
   return firstOf(names.flatMap(hidden.named));
 }
 
@@ -293,12 +299,21 @@ function namedIn(line: string, hidden: HiddenNames): string[] {
  * with.
  */
 function wholeIn(word: string, hidden: HiddenNames): string | undefined {
-  const names = word.split("/");
-  if (names[0] !== "" && hidden.named(names.at(-1)!).length === 0) return undefined;
-  const most = Math.min(names.length, hidden.depth);
-  const ends = Array.from({ length: most }, (_, index) => names.slice(index - most).join("/"));
-  const begins = ends.map((_, index) => names.slice(0, index + 1).join("/"));
-  return ends.find(hidden.has) ?? begins.find((path) => path.startsWith("/") && hidden.has(path));
+  const isAbsolute = word.startsWith("/");
+  if (!isAbsolute && hidden.named(word.slice(word.lastIndexOf("/") + 1)).length === 0) return undefined;
+  let longest: string | undefined;
+  for (let [slash, names] = [word.length, 0]; slash >= 0 && names < hidden.depth; names++) {
+    slash = slash === 0 ? -1 : word.lastIndexOf("/", slash - 1);
+    const end = word.slice(slash + 1);
+    if (hidden.has(end)) longest = end;
+  }
+  if (longest !== undefined || !isAbsolute) return longest;
+  for (let [slash, names] = [0, 1]; slash >= 0 && names < hidden.depth; names++) {
+    slash = word.indexOf("/", slash + 1);
+    const begin = slash < 0 ? word : word.slice(0, slash);
+    if (hidden.has(begin)) return begin;
+  }
+  return undefined;
 }
 
 const firstOf = (paths: readonly string[]): string[] => [...new Set(paths)].slice(0, maxNamed);
@@ -315,21 +330,26 @@ function* keptNotes(line: string, guarded: GuardedNames): Steps<string[]> {
   const names = new Set(line.split(/[\s/:;,'"`()<>]+/));
   const named = kept.filter((path) => names.has(path.slice(path.lastIndexOf("/") + 1)));
   if (named.length === 0 && busy.test(line)) return yield* holderNotes(line, guarded);
-  return named.slice(0, maxNamed).map((path) => {
-    const by = keptBy(path);
-    const reason = reasons[by];
-    const removal = removing.test(line) ? removalOf?.(path) : undefined;
-    if (removal !== undefined) return `${path} ${reason}; ${removalSentence(removal)}`;
-    if (by === "configuration") return `${path} ${reason}`;
-    const isOfGit = `/${path}`.endsWith("/.git/config");
-    const another = isOfGit ? "; git -c KEY=VALUE sets it for one command, git config --global for all" : "";
-    return `${path} ${reason}${another}; the user can open it with write_allow_globs`;
-  });
+  const notes: string[] = [];
+  for (const path of named.slice(0, maxNamed)) {
+    const removal = removing.test(line) && removalOf ? yield* removalOf(path) : undefined;
+    notes.push(sayKept(path, keptBy(path), removal));
+  }
+  return notes;
+}
+
+function sayKept(path: string, by: KeptBy, removal: FolderRemoval | undefined): string {
+  const reason = reasons[by];
+  if (removal !== undefined) return `${path} ${reason}; ${removalSentence(removal)}`;
+  if (by === "configuration") return `${path} ${reason}`;
+  const isOfGit = `/${path}`.endsWith("/.git/config");
+  const another = isOfGit ? "; git -c KEY=VALUE sets it for one command, git config --global for all" : "";
+  return `${path} ${reason}${another}; the user can open it with write_allow_globs`;
 }
 
 /**
  * Returns notes for a folder in a line of output that cannot be moved or removed, because of files in it. One
- * kept path is compared in each step.
+ * kept path, or root, is compared in each step.
  */
 function* holderNotes(
   line: string,
@@ -342,21 +362,26 @@ function* holderNotes(
     nameOf = plainly,
   }: GuardedNames,
 ): Steps<string[]> {
-  const words = line
-    .split(/[\s:;,'"`()<>]+/)
-    .map(plainly)
-    .filter((word) => word !== "" && word !== ".");
+  const split = line.split(/[\s:;,'"`()<>]+/).map(plainly);
+  const words = [...new Set(split)].filter((word) => word !== "" && word !== ".");
+  const parts = words.map((word) => `/${word}/`);
   for (const path of kept) {
-    if (words.some((word) => `/${path}`.includes(`/${word}/`))) {
-      const removal = removalOf?.(path);
+    const above = `/${path}`;
+    if (parts.some((part) => above.includes(part))) {
+      const removal = removalOf && (yield* removalOf(path));
       const another = removal ? `; ${removalSentence(removal)}` : "";
       return [`${path} ${reasons[keptBy(path)]}, and so the folders above it cannot be moved${another}`];
     }
     yield;
   }
-  const folders = [...words, ...words.map(nameOf).filter((name) => name !== ".")];
-  const root = nestedRoots.find((path) => folders.some((folder) => `/${path}/`.includes(`/${folder}/`)));
-  if (root !== undefined) return [`${root} is a read-only root, and so neither it nor ${cannotMove}`];
+  const folders = [...new Set([...words, ...words.map(nameOf)])].filter((name) => name !== ".");
+  const names = folders.map((folder) => `/${folder}/`);
+  for (const root of nestedRoots) {
+    const path = `/${root}/`;
+    if (names.some((name) => path.includes(name)))
+      return [`${root} is a read-only root, and so neither it nor ${cannotMove}`];
+    yield;
+  }
   const [inside] = folders.flatMap(hidden.below);
   return inside === undefined ? [] : [`${inside} is hidden, and so neither it nor ${cannotMove}`];
 }
@@ -366,10 +391,14 @@ const cannotMove = "the folders above it can be moved or removed";
 const removalSentence = ({ folder, call }: FolderRemoval): string =>
   `${call} with \`recursive\` removes ${JSON.stringify(folder)} as a whole`;
 
-function fileNotes(line: string, { holdsFiles }: ConfinedRules, { hidden, written }: GuardedNames): string[] {
+function* fileNotes(
+  line: string,
+  { holdsFiles }: ConfinedRules,
+  { hidden, written }: GuardedNames,
+): Steps<string[]> {
   if (!holdsFiles) return [];
   const isRead = reading.test(line);
-  const named = namedIn(line, hidden);
+  const named = yield* namedIn(line, hidden);
   if (named.length > 0)
     return named.map((path) => (isRead || path.startsWith("/") ? sayHidden : sayRefused)(path));
   if (process.test(line)) return ["nothing of other processes is read"];

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Log } from "../base/log/log.ts";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import type { OpenOptions, RequestRules, Runtime, Services } from "../calls/contract/definition.ts";
 import { openQuotas } from "../calls/quotas/quotas-config.ts";
 import { readRuntimeOptions } from "../config/environment.ts";
@@ -269,8 +270,8 @@ function observedIn(
     hiddenNames: indexHiddenOnce(confinement.hidden, (path) => nameOf(path) ?? path),
     keptNames: () => namesOf(confinement.kept()),
     keptBy: (kept) => (namesOf(jail.protectedPaths).includes(kept) ? "configuration" : byGlobs),
-    removalOf(kept) {
-      const folder = removableAbove(jail, kept);
+    *removalOf(kept) {
+      const folder = yield* removableAbove(jail, kept);
       return folder === undefined
         ? undefined
         : { folder, call: tree !== undefined ? "coder::delete-file" : "shell::fs::rm" };
@@ -285,18 +286,23 @@ function observedIn(
   };
 }
 
-/** Returns the innermost folder above a path that calls may remove with the path in it. */
-function removableAbove(jail: FsServices["jail"], path: string): string | undefined {
+/**
+ * Returns the innermost folder above a path that calls may remove with the path in it. It takes one in each
+ * step, since a rule may read the disk for each folder above.
+ */
+export function* removableAbove(
+  jail: Pick<FsServices["jail"], "deniesChange" | "mayGoWhole">,
+  path: string,
+): Steps<string | undefined> {
   const names = path.split("/");
-  return names
-    .map((_, index) => names.slice(0, names.length - 1 - index))
-    .filter((above) => above.length > 0)
-    .find((above) => {
-      const folder = above.join("/");
-      const place = { path: folder, names: above, folder: { folding: "exact" } } as const;
-      return !jail.deniesChange(folder) && jail.mayGoWhole(place);
-    })
-    ?.join("/");
+  for (let levels = names.length - 1; levels > 0; levels--) {
+    const above = names.slice(0, levels);
+    const folder = above.join("/");
+    const place = { path: folder, names: above, folder: { folding: "exact" } } as const;
+    if (jail.mayGoWhole(place) && !jail.deniesChange(folder)) return folder;
+    yield;
+  }
+  return undefined;
 }
 
 /**
