@@ -14,7 +14,7 @@ import { holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { JobSummarySchema } from "./job.ts";
-import { defaultOutputBytes, JobOutput, logging, selectOutput, waitForOutput } from "./job-output.ts";
+import { defaultOutputBytes, JobOutput, logging, selectInTurn, waitForOutput } from "./job-output.ts";
 import { renderCommand, renderJob } from "./job-text.ts";
 import { type LiveChannel, OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { exceededMaxima, maximaField } from "./maxima.ts";
@@ -125,11 +125,12 @@ async function firstNews(id: string, milliseconds: number, { jobs, caller, confi
   const news = waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
   // The job goes on, so the answer has its name, however late it is.
   await news.catch(() => undefined);
+  const output = await selectInTurn(log, { maxBytes: defaultOutputBytes });
   const job = jobs.summary(id, caller);
   const isCut = job.status === "running";
   return {
     job,
-    output: selectOutput(log, { maxBytes: defaultOutputBytes }),
+    output,
     ...(isCut && exceededMaxima({ start_ms: milliseconds }, { start_ms: config.max_timeout_ms })),
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import fc from "fast-check";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
 import { createRegexEngine } from "../text/regex/rust-regex.ts";
-import { compileLinePattern, grepOutput, selectOutput, waitForOutput } from "./job-output.ts";
+import { compileLinePattern, grepOutput, selectInTurn, selectOutput, waitForOutput } from "./job-output.ts";
 import { OutputLog } from "./programs/output-log.ts";
 
 const regex = createRegexEngine({ threads: false });
@@ -197,4 +197,34 @@ describe("waiting", () => {
       "cancelled",
     );
   });
+});
+
+test("callers that go on at the end of a job select its output in turns of the event loop", async () => {
+  const log = logOf("0123456789\n".repeat(90_000));
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  const waiting = {
+    from: 0,
+    pattern: undefined,
+    milliseconds: 60_000,
+    deadline: deadlineIn(60_000),
+    settled,
+  };
+  const turns = new Map<number, number>();
+  const callers = Array.from({ length: 100 }, async () => {
+    await waitForOutput(log, waiting);
+    const { end } = await selectInTurn(log, { maxBytes: 1024 * 1024 });
+    expect(end).toBe(90_001);
+    turns.set(turn, (turns.get(turn) ?? 0) + 1);
+  });
+  settle();
+  await Promise.all(callers);
+  isOver = true;
+  expect(turns.size).toBeGreaterThan(5);
 });

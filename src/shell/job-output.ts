@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Deadline } from "../base/scheduling/deadline.ts";
-import { createTimeSlice } from "../base/scheduling/time-slice.ts";
+import { createTurnSlice } from "../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../base/schema/fragments.ts";
 import { toSource } from "../text/regex/regex-runtime.ts";
 import { quickInterruptions, type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
@@ -56,6 +56,15 @@ export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: Out
   const unfinished = to === log.end ? log.unfinished() : Buffer.alloc(0);
   const text = start(log.read(from, to), maxBytes) + end(unfinished, maxBytes);
   return { text, ...numbersOf(log, from, to) };
+}
+
+/** The slice of all callers: one line or the end of a job lets all go on that have waited for it. */
+const slice = createTurnSlice();
+
+/** Like `selectOutput`, which may take milliseconds, but in a later turn if others have used up this one. */
+export async function selectInTurn(log: OutputLog, selection: OutputSelection): Promise<JobOutput> {
+  if (slice.isDue) await slice.yieldIfDue();
+  return selectOutput(log, selection);
 }
 
 const numbersOf = (log: OutputLog, from: number, to: number) => ({
@@ -209,7 +218,7 @@ export interface GrepOptions extends OutputSelection {
  */
 export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
   const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
-  const slice = createTimeSlice();
+  if (slice.isDue) await slice.yieldIfDue();
   const from = log.positionOf(since);
   const found = new FoundLines(tailLines);
   let next = from;
@@ -341,7 +350,7 @@ class LineReader {
 
   /** Returns the first line that matches, even an unfinished one. */
   async read(deadline: Deadline): Promise<{ found: string; found_line: number } | undefined> {
-    const slice = createTimeSlice();
+    if (slice.isDue) await slice.yieldIfDue();
     for (const { number, bytes, end } of linesOf(this.#log, this.#position)) {
       this.#position = end;
       const at = this.#pattern.find(bytes);

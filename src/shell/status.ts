@@ -7,7 +7,7 @@ import {
   defaultOutputBytes,
   grepOutput,
   JobOutput,
-  selectOutput,
+  selectInTurn,
   waitForOutput,
 } from "./job-output.ts";
 import { renderJob } from "./job-text.ts";
@@ -173,7 +173,7 @@ async function outputOf(call: StatusRequest, context: ShellContext): Promise<Job
   };
   const output =
     grep === undefined
-      ? selectOutput(log, selection)
+      ? await selectInTurn(log, selection)
       : await grepOutput(log, { ...selection, pattern: grep, deadline });
   return { ...output, ...found };
 }
