@@ -10,6 +10,7 @@ import { isSettable } from "./programs/environment.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import { isPlainVariable, plainVariables } from "./programs/plain-variables.ts";
 import type { SpawnOptions } from "./programs/start.ts";
+import { maxArgs } from "./programs/words.ts";
 import { refuseShell, type StartRoots } from "./shell-errors.ts";
 
 const since = "0.4.0";
@@ -62,14 +63,19 @@ export interface HeldOptions extends Disposable, Pick<BegunCommand, "findUnguard
   readonly at: string | undefined;
 }
 
-/** Throws a `Refusal` for a folder, and a plain one for a variable. */
+/** Maximum variables of a call, which a program gets in one step: as many as its arguments. */
+const maxVariables = maxArgs;
+
+/** Throws a `Refusal` for a folder, and a plain one for a variable, or for too many. */
 export function holdOptions(
   { cwd, env, stdin, max_output_bytes }: CommandOptions,
   { spawnOptions, startFolder, beginCommand, fs, config, profile, onOutput }: ShellContext,
 ): HeldOptions {
   const most = max_output_bytes ?? profile["exec.max_output_bytes"];
   const listed = profile.listed_variables ? namedVariables(config) : undefined;
-  for (const [name, value] of Object.entries(env ?? {})) requireSettable(name, value, listed);
+  const variables = Object.entries(env ?? {});
+  if (variables.length > maxVariables) throw refusePlainly.tooManyVariables(variables.length, maxVariables);
+  for (const [name, value] of variables) requireSettable(name, value, listed);
   const named = cwd ?? (fs.jail.scope ? "." : startFolder);
   const folder = named === undefined ? undefined : admitStart(named, fs.jail, startFolder);
   const { environment, watch } = spawnOptions;

@@ -84,6 +84,13 @@ describe.each(defaultSubjects.flatMap((subject) => [[subject, "off"] as const, [
       expectPlain(await served.call("shell::exec_bg", { command: "env", env: { [name]: "x" } }), "env holds");
     });
 
+    test("env has no more variables than a program gets at once", async () => {
+      const env = Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`V${index}`, ""]));
+      const refusal = "'env' has 20001 entries, and may have 20000; send fewer.";
+      expectPlain(await served.call("shell::exec", { command: "env", env }), refusal);
+      expectPlain(await served.call("shell::exec_bg", { command: "env", env }), refusal);
+    });
+
     test("stdin is what it reads, all of it, and nothing without it", async () => {
       for (const answer of await both({ command: "cat", stdin: "one\ntwo é\0" })) {
         expect(answer).toMatchObject({ exit_code: 0, stdout: "one\ntwo é\0" });

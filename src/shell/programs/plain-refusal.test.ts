@@ -10,6 +10,7 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   argsNotAnArray: refusePlainly.argsNotAnArray(),
   argNotAString: refusePlainly.argNotAString(1, 5),
   tooManyArgs: refusePlainly.tooManyArgs(20_001, 20_000),
+  tooManyVariables: refusePlainly.tooManyVariables(20_001, 20_000),
   tooManyWords: refusePlainly.tooManyWords(20_001),
   longCommand: refusePlainly.longCommand(600_000, 524_288),
   illFormed: refusePlainly.illFormed("command"),

@@ -67,6 +67,9 @@ export const refusePlainly = {
   tooManyArgs: (count: number, most: number): PlainRefusal =>
     new PlainRefusal("bad-input", `'args' has ${count} entries, and may have ${most}; send fewer.`),
 
+  tooManyVariables: (count: number, most: number): PlainRefusal =>
+    new PlainRefusal("bad-input", `'env' has ${count} entries, and may have ${most}; send fewer.`),
+
   /** Refuses a line in `command`. */
   tooManyWords: (most: number): PlainRefusal =>
     new PlainRefusal(
