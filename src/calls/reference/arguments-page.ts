@@ -1,5 +1,5 @@
 /** The page about reading requests, made from the same tables as the reader. */
-import { type FieldBound, fieldBounds, maxObjects } from "../requests/field-bounds.ts";
+import { type FieldBound, fieldBounds, maxObjects, objectBounds } from "../requests/field-bounds.ts";
 import {
   checkpointFields,
   otherFields,
@@ -68,7 +68,7 @@ export const argumentParts = (table: (rows: Rows) => string): string[] => [
   "## Texts\n",
   "`content` and `new_str` whose lines all begin with their numbers, one after the other, are refused without `literal: true`: `12→`, `12 | `, `L12: `, `12: `, or the padded number and a tab of `cat -n`. One line alone is refused in the form `12→` only. A `new_str` is taken if `old_str` is numbered as well.\n",
   "## Bounds\n",
-  `A field that is larger than this is refused before anything is done, and so is a request of more than ${maxObjects} objects. A field is named as a JSON pointer or its end, in which \`*\` is each entry.\n`,
+  `A field that is larger than this is refused before anything is done, and so is a request of more than ${maxObjects} objects, an object of more than ${objectBounds.fields} fields, a name of a field of more than ${objectBounds.name} characters, and a key of a map of more than ${objectBounds.key}. A field is named as a JSON pointer or its end, in which \`*\` is each entry.\n`,
   table([["field", "at most"], ...Object.entries(fieldBounds).map(boundRow)]),
   "Texts are counted in UTF-16 units, lists and maps in entries.\n",
   "The field `fs_scope` is taken as it is sent, and never turned into anything.\n",

@@ -113,9 +113,8 @@ export function nameOfBound(id: string, pointer: string): string | undefined {
 /** Sizes that are allowed without looking up a bound. */
 const always = { texts: 200, entries: 100 } as const;
 
-/** Maximum fields of one object, and characters of their names. */
-const maxFields = 200;
-const maxNameLength = 200;
+/** Maximum fields of one object, characters of their names, and characters of a key of a map. */
+export const objectBounds = { fields: 200, name: 200, key: 4096 } as const;
 
 /** Enforces the bounds of the fields of one request. Each method throws bad-input for a larger value. */
 export class RequestBounds {
@@ -142,21 +141,23 @@ export class RequestBounds {
     if (!hasFields(value)) return;
     const keys = Object.keys(value);
     if (keys.length > always.entries) this.#require(where, keys.length, "entries");
-    for (const key of keys) this.requireText(`${where}[${JSON.stringify(key)}]`, value[key]);
+    for (const key of keys) {
+      requireLength(key, objectBounds.key);
+      this.requireText(`${where}[${JSON.stringify(key)}]`, value[key]);
+    }
   }
 
-  /** Enforces the number of fields of an object before its kind is known, and so its other bounds. */
-  requireFields(where: string, value: object): readonly string[] {
+  /** Enforces the number of fields of an object, and the length of their names, before its kind is known. */
+  requireFields(where: string, value: object): void {
     const names = Object.keys(value);
-    if (names.length > maxFields)
-      throw refuseField.tooLarge(this.#nameOf(where), names.length, { unit: "fields", max: maxFields });
-    return names;
+    const max = objectBounds.fields;
+    if (names.length > max)
+      throw refuseField.tooLarge(this.#nameOf(where), names.length, { unit: "fields", max });
+    for (const name of names) requireLength(name, objectBounds.name);
   }
 
   requireObject(where: string, value: object): void {
-    const long = this.requireFields(where, value).find(({ length }) => length > maxNameLength);
-    if (long !== undefined)
-      throw refuseField.tooLarge(long, long.length, { unit: "characters", max: maxNameLength });
+    this.requireFields(where, value);
     if (++this.#objects > maxObjects) throw refuseField.tooManyObjects(maxObjects);
   }
 
@@ -166,4 +167,9 @@ export class RequestBounds {
     if (bound !== undefined && "max" in bound && size > bound.max)
       throw refuseField.tooLarge(this.#nameOf(where), size, { unit, max: bound.max });
   }
+}
+
+/** Throws bad-input for a name or a key that is too long. */
+function requireLength(name: string, max: number): void {
+  if (name.length > max) throw refuseField.tooLarge(name, name.length, { unit: "characters", max });
 }

@@ -4,7 +4,7 @@
  */
 import { Kind, type TSchema } from "@sinclair/typebox";
 import { Mismatch, validate } from "../../base/schema/validate.ts";
-import { fieldNamed, nearestName } from "./field-names.ts";
+import { fieldNamed, maxComparedLength, nearestName } from "./field-names.ts";
 import {
   hasFields,
   isArray,
@@ -33,7 +33,7 @@ export interface Misfit {
 /** Returns sentences that say what to send, or `undefined` if the names of the expected types say it. */
 export function adviceOn(misfit: Misfit): string | undefined {
   const { field, schema, sent } = misfit;
-  const name = /([^.[\]]+)(?:\[\d+\])*$/.exec(field)?.[1] ?? field;
+  const name = lastNameOf(field);
   const other = otherFieldFor(misfit);
   if (other !== undefined) return other;
   const value = meantValue(schema, sent, name);
@@ -42,6 +42,17 @@ export function adviceOn(misfit: Misfit): string | undefined {
   if (text.length > maxShown)
     return Array.isArray(sent) ? 'Send one string, with "\\n" between lines.' : undefined;
   return `Send ${field.endsWith("]") || name === "" ? text : `"${name}": ${text}`}.`;
+}
+
+/** Returns the last name in the path of a field; of a value in a map, the whole path. */
+function lastNameOf(field: string): string {
+  let end = field.length;
+  while (field[end - 1] === "]") {
+    const open = field.lastIndexOf("[", end - 1);
+    if (!/^\d+$/.test(field.slice(open + 1, end - 1))) return field;
+    end = open;
+  }
+  return field.slice(field.lastIndexOf(".", end - 1) + 1, end);
 }
 
 /** Characters of a value that advice repeats whole. It names no part of a longer one. */
@@ -64,6 +75,8 @@ function convert(type: TSchema, sent: unknown, name: string): unknown {
     return fits(type, sent[0]) ? sent[0] : meantValue(type, sent[0], name);
   if (isObject(type)) return objectFor(type.properties, sent);
   if (literalsOf(type) !== undefined) return undefined;
+  if (type[Kind] !== "String" && typeof sent === "string" && sent.length > maxComparedLength)
+    return undefined;
   if (type[Kind] === "Integer") return name.endsWith("_ms") ? millisecondsFor(sent) : integerFor(sent);
   if (type[Kind] === "Boolean")
     return booleans.get(typeof sent === "string" ? sent.trim().toLowerCase() : sent);

@@ -11,7 +11,7 @@ import { fsScopeField, sessionBoundary } from "../contract/fs-scope.ts";
 import { coerceArray, coerceBoolean, coerceInteger, coerceMap, coerceObject } from "./coerce.ts";
 import { RequestBounds } from "./field-bounds.ts";
 import { refuseField } from "./field-errors.ts";
-import { fieldNamed, literalNamed } from "./field-names.ts";
+import { fieldNamed, literalNamed, maxComparedLength } from "./field-names.ts";
 import {
   alternativeFor,
   commonFields,
@@ -52,6 +52,7 @@ export type PlacesSent = ReadonlyMap<string, string>;
 
 /** Returns the name of a field in the sent payload: `content` for `files[0].content` without a list. */
 export function nameSent(field: string, places: PlacesSent = new Map()): string {
+  if (places.size === 0) return field;
   for (let end = field.length; end > 0; end = field.lastIndexOf("]", end - 2) + 1) {
     const place = places.get(field.slice(0, end));
     if (place === undefined) continue;
@@ -118,6 +119,9 @@ interface BoundedRules extends ReadRules {
 /** Entries that are read in one step, which takes a millisecond or two before the code is compiled. */
 const entriesPerStep = 32;
 
+/** Fields of objects after which a step ends. Each may be compared with those of all kinds of entries. */
+const fieldsPerStep = 512;
+
 /** Maximum characters of all texts in a request that are parsed as lists or objects, each in one step. */
 const maxParsedLength = 1_000_000;
 
@@ -140,6 +144,8 @@ class Reader {
   /** The fields of all objects of the request. */
   readonly #names: ReadonlySet<string>;
   readonly #unread: UnreadList[] = [];
+  /** The fields that this step has read. */
+  #fields = 0;
   /** The characters of the texts that stand for lists and objects. */
   #parsedLength = 0;
 
@@ -160,11 +166,19 @@ class Reader {
   *readInSteps(schema: TSchema, value: unknown, where: string): Steps<unknown> {
     const result = this.#read(schema, value, where);
     for (let list = this.#unread.shift(); list !== undefined; list = this.#unread.shift())
-      for (const [index, item] of list.sent.entries()) {
-        list.read.push(this.#read(list.items, item, `${list.where}[${index}]`));
-        if (list.read.length % entriesPerStep === 0) yield;
+      while (list.read.length < list.sent.length) {
+        if (list.read.length % entriesPerStep === 0 || this.#fields >= fieldsPerStep) {
+          yield;
+          this.#fields = 0;
+        }
+        this.#readNext(list);
       }
     return result;
+  }
+
+  #readNext({ items, sent, where, read }: UnreadList): void {
+    const index = read.length;
+    read.push(this.#read(items, sent[index], `${where}[${index}]`));
   }
 
   /** Returns the value without the entries of long lists in it, which are to be read afterwards. */
@@ -201,11 +215,11 @@ class Reader {
   #readArray(items: TSchema, value: unknown, where: string): unknown {
     if (!Array.isArray(value)) return value;
     this.#rules.bounds?.requireList(where, value);
+    const list: UnreadList = { items, sent: value, where, read: [] };
     if (value.length <= entriesPerStep)
-      return value.map((item, index) => this.#read(items, item, `${where}[${index}]`));
-    const read: unknown[] = [];
-    this.#unread.push({ items, sent: value, where, read });
-    return read;
+      while (list.read.length < value.length && this.#fields < fieldsPerStep) this.#readNext(list);
+    if (list.read.length < value.length) this.#unread.push(list);
+    return list.read;
   }
 
   #readObject(schema: TObject, value: unknown, where: string): unknown {
@@ -245,7 +259,9 @@ class Reader {
     const renamed: [string, string, unknown][] = [];
     /** The names under which renamed fields were sent. */
     const names = new Map<string, string>();
-    for (const [sent, item] of Object.entries(fields)) {
+    const entries = Object.entries(fields);
+    this.#fields += entries.length;
+    for (const [sent, item] of entries) {
       if (Object.hasOwn(schema.properties, sent)) {
         named.set(sent, item);
         continue;
@@ -402,6 +418,8 @@ function namesIn(schema: TObject): ReadonlySet<string> {
 const pathOf = (where: string, name: string): string => (where === "" ? name : `${where}.${name}`);
 
 function coerceScalar(type: TSchema, value: unknown, where: string): unknown {
+  // A longer text is neither a number nor a choice.
+  if (typeof value === "string" && value.length > maxComparedLength) return value;
   if (type[Kind] === "Integer")
     return coerceInteger(checkpointFields.has(where) ? withoutMark(value) : value);
   if (type[Kind] === "Boolean") return coerceBoolean(value);
@@ -441,28 +459,33 @@ function variantFor(
   const only = (fitting: readonly TObject[]) => (fitting.length === 1 ? fitting[0] : undefined);
   const names = Object.keys(fields);
   if (sent !== undefined)
-    return only(variants.filter((variant) => isTagBelow(variant, tag, sent) && fits(variant, names, tag)));
-  const direct = variants.filter((variant) => fits(variant, names, tag) && hasAll(variant, names));
-  return only(direct.length > 0 ? direct : variants.filter((variant) => fits(variant, names, tag)));
+    return only(variants.filter((variant) => isTagBelow(variant, tag, sent) && fitOf(variant, names, tag)));
+  const fits = variants.map((variant) => fitOf(variant, names, tag));
+  const direct = variants.filter((_, index) => fits[index] === "direct");
+  return only(direct.length > 0 ? direct : variants.filter((_, index) => fits[index]));
 }
 
-const hasAll = ({ properties }: TObject, names: readonly string[]): boolean =>
-  names.every((name) => fieldNamed(name, properties) !== undefined);
-
 /**
- * Returns whether all fields belong to `variant` or to an entry of its list, and none that it needs is
- * missing.
+ * Returns whether all fields are those of `variant`, or of it and of an entry of its list. Returns
+ * `undefined` for others, and if one that it needs is missing.
  */
-function fits(variant: TObject, names: readonly string[], tag: string): boolean {
+function fitOf(variant: TObject, names: readonly string[], tag: string): "direct" | "with-entry" | undefined {
   const list = entryListOf(variant);
-  const own = new Set(names.map((name) => fieldNamed(name, variant.properties)));
-  const below = names.filter((name) => fieldNamed(name, variant.properties) === undefined);
-  if (below.length > 0 && (list === undefined || !below.every((name) => hasField(list.items, name))))
-    return false;
-  return Object.entries(variant.properties).every(
-    ([name, field]) =>
-      name === tag || own.has(name) || mayBeLeftOut(name, field) || (name === list?.name && below.length > 0),
+  const own = new Set<string>();
+  let fit: "direct" | "with-entry" = "direct";
+  for (const name of names) {
+    const field = fieldNamed(name, variant.properties);
+    if (field !== undefined) own.add(field);
+    else if (list === undefined || !hasField(list.items, name)) return undefined;
+    else {
+      own.add(list.name);
+      fit = "with-entry";
+    }
+  }
+  const isWhole = Object.entries(variant.properties).every(
+    ([name, field]) => name === tag || own.has(name) || mayBeLeftOut(name, field),
   );
+  return isWhole ? fit : undefined;
 }
 
 /** Returns whether the tag is that of an entry of the variant's list. */

@@ -1,6 +1,6 @@
 /** Advises the caller of an unknown field on what it most likely means. */
 import type { TObject } from "@sinclair/typebox";
-import { fieldNamed, nearestName, snakeCase } from "./field-names.ts";
+import { fieldNamed, maxComparedLength, nearestName, snakeCase } from "./field-names.ts";
 import { entryListOf, isArray, isObject, literalTagOf, objectsOf, shownFields } from "./schemas.ts";
 import { type OtherField, otherFields } from "./synonyms.ts";
 
@@ -65,7 +65,7 @@ const belowOf = (schema: TObject): readonly TObject[] => {
 };
 
 const otherFieldOf = ({ properties }: TObject, name: string): OtherField | undefined =>
-  otherFields.find(
+  (name.length > maxComparedLength ? [] : otherFields).find(
     ({ names, field }) =>
       Object.hasOwn(properties, field) && (names.includes(name) || names.includes(snakeCase(name))),
   );
