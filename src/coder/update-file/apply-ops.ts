@@ -271,7 +271,7 @@ async function missOf(body: Buffer, op: StrReplace, scope: TextOpScope): Promise
   const miss = await inSlices(explainMissing(body, op.old_str), deadline);
   if (op.new_str === "") return refuseEdit.textNotFound(scope, miss);
   const done = await inSlices(findMatches(body, { ...op, old_str: op.new_str }), deadline);
-  const places = placesOfDone(body, done, miss, op.old_str);
+  const places = await inSlices(placesOfDone(body, done, miss, op.old_str), deadline);
   return places === undefined
     ? refuseEdit.textNotFound(scope, miss)
     : refuseEdit.alreadyApplied(scope, places);

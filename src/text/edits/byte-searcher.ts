@@ -1,4 +1,5 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { encodeUtf8 } from "./text.ts";
 
 /**
  * Exact search for bytes in time linear in both texts, whatever they are: the own search of some runtimes is
@@ -62,6 +63,12 @@ export class ByteSearcher {
     }
     return -1;
   }
+}
+
+/** Returns whether `text` includes `part`; both may be texts of a caller. */
+export function* includesText(text: string, part: string): Steps<boolean> {
+  if (part.length > text.length) return false;
+  return (yield* new ByteSearcher(yield* encodeUtf8(part)).find(yield* encodeUtf8(text), 0)) >= 0;
 }
 
 /** A search, and how far it is. */

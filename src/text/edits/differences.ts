@@ -3,6 +3,7 @@
  * miss has the kind whose folding makes the file contain the text.
  */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { includesText } from "./byte-searcher.ts";
 
 /** The difference between a text and a similar one; "none" if it cannot be folded away. */
 export type Difference = "indent" | "tabs" | "trailing-space" | "crlf" | "unicode-quotes" | "escape" | "none";
@@ -34,10 +35,23 @@ const foldIndent: Folding = (text) => text.replace(/^[ \t]+/gm, "");
 
 const foldBlanks: Folding = (text) => text.replace(/[ \t]+/g, " ");
 
+/** Maximum combining marks in a row that are composed with a letter: ordering them takes quadratic time. */
+const maxMarks = 64;
+
+/** Composes letters with their marks, as NFC of Unicode does, except where more marks follow each other. */
+function compose(text: string): string {
+  let [composed, from] = ["", 0];
+  for (const { 0: marks, index } of text.matchAll(/\p{M}+/gu)) {
+    if (marks.length <= maxMarks) continue;
+    composed += text.slice(from, index).normalize("NFC") + marks;
+    from = index + marks.length;
+  }
+  return composed + text.slice(from).normalize("NFC");
+}
+
 /** Folds quotes, dashes, dots and blanks as word processors and web pages write them. */
 const foldTypography: Folding = (text) =>
-  text
-    .normalize("NFC")
+  compose(text)
     .replace(/[\u2018-\u201b\u2032\u00b4]/g, "'")
     .replace(/[\u201c-\u201f\u2033\u00ab\u00bb]/g, '"')
     .replace(/[\u2010-\u2015\u2212]/g, "-")
@@ -89,7 +103,7 @@ const maxComparedUnits = 64 * 1024;
 export function* differenceBetween(text: string, sent: string): Steps<Difference> {
   if (Math.max(text.length, sent.length) > maxComparedUnits) return "none";
   // U+FFFD was sent for bytes that are not UTF-8.
-  if (text.includes(sent)) return "none";
+  if (yield* includesText(text, sent)) return "none";
   for (const [kind, fold] of foldings) if (yield* holds(text, sent, [fold])) return named(kind, text, sent);
   const kinds = foldings.toReversed().filter(([kind]) => kind !== "tabs");
   const without = (skipped?: Difference) =>
@@ -103,7 +117,7 @@ export function* differenceBetween(text: string, sent: string): Steps<Difference
 export type Detail = "accents" | "case" | "spacing" | "breaks";
 
 const details: readonly (readonly [Detail, Folding])[] = [
-  ["accents", (text) => foldEndings(text).normalize("NFC")],
+  ["accents", (text) => compose(foldEndings(text))],
   ["case", (text) => foldEndings(text).toLowerCase()],
   ["spacing", (text) => foldEndings(text).replace(/[ \t]+/g, "")],
   ["breaks", foldBreaks],
@@ -124,7 +138,7 @@ export function* detailBetween(text: string, sent: string, differs: Difference):
   const wanted = details.filter(([detail]) => (detail === "accents") === (differs === "unicode-quotes"));
   if (differs !== "none" && differs !== "unicode-quotes") return undefined;
   for (const [detail, fold] of wanted) {
-    if (fold(`\n${text}\n`).includes(fold(sent))) return detail;
+    if (yield* includesText(fold(`\n${text}\n`), fold(sent))) return detail;
     yield;
   }
   return undefined;
@@ -139,9 +153,10 @@ function* holds(text: string, sent: string, folds: readonly Folding[]): Steps<bo
   // The lines of a file lie between breaks, even its first and its last.
   const lines = folds.includes(foldTrailing) ? `\n${text}\n` : text;
   const [folded, sentFolded] = [yield* foldBy(folds, lines), yield* foldBy(folds, sent)];
-  if (folded.includes(sentFolded)) return true;
+  if (yield* includesText(folded, sentFolded)) return true;
   if (others.length === folds.length) return false;
-  return (yield* foldBy(others, lines)).includes(sentFolded) || folded.includes(yield* foldBy(others, sent));
+  if (yield* includesText(yield* foldBy(others, lines), sentFolded)) return true;
+  return yield* includesText(folded, yield* foldBy(others, sent));
 }
 
 /** Applies foldings one after the other. Each is a step, since it may take milliseconds. */

@@ -59,6 +59,44 @@ test.each(hostile)("a miss of many bytes ends: %s", (_, file, sent) => {
   expect(missOf(file, sent).isWrappedOnly).toBe(false);
 });
 
+/** Almost equal parts of "a", at whose every offset the runtime's own search of texts compares far. */
+const [before, after] = ["a".repeat(30_000), `${"a".repeat(15_000)}\`b${"a".repeat(14_000)}`];
+const marks = `${"\u0591".repeat(15_000)}\u05b0`;
+
+test.each([
+  ["a part of a long line", before, after],
+  ["lines in another case", `A${before}\nb\n`, `${after}\nB`],
+  ["marks in another order", `x${marks}y`, `x${marks}z`],
+  ["typographic quotes beside many marks", `"x"${marks}y`, `\u201cx\u201d${marks}y`],
+])("of a miss, neither texts nor marks are compared in quadratic time: %s", (_, file, sent) => {
+  const includes = spyOn(String.prototype, "includes");
+  const normalize = spyOn(String.prototype, "normalize");
+  expect(missOf(file, sent).candidates).toHaveLength(1);
+  const compared = includes.mock.calls.map(
+    ([part], at) => part.length * `${includes.mock.contexts[at]}`.length,
+  );
+  const ordered = normalize.mock.contexts.map((text) => `${text}`.match(/\p{M}{65}/u));
+  includes.mockRestore();
+  normalize.mockRestore();
+  expect(Math.max(0, ...compared)).toBeLessThan(1_000_000);
+  expect(ordered.filter((found) => found !== null)).toEqual([]);
+});
+
+test("a replacement is found in a long missing text", () => {
+  const [part, sent] = [`${"a".repeat(2 * many)}\`b${"a".repeat(2 * many)}`, "a".repeat(8 * many)];
+  const done = { needle: Buffer.from(part), replacement: Buffer.from(part), starts: [0], count: 1 };
+  const matches = { ...done, overlapping: undefined };
+  const miss = { candidates: [], differs: "none" } as const;
+  const placesIn = (missing: string) => runAtOnce(placesOfDone(done.needle, matches, miss, missing));
+  expect(placesIn(sent)).toHaveLength(1);
+  expect(placesIn(sent + part)).toBeUndefined();
+});
+
+test("a place after a million blanks is found", () => {
+  const [best] = missOf(`${" ".repeat(1_000_000)}hello world foo bar`, " hello w0rld foo bar").candidates;
+  expect(best).toMatchObject({ from_line: 1, truncated: true });
+});
+
 test("of a text without line numbers and fences, only the first line is read for them", () => {
   const exec = spyOn(RegExp.prototype, "exec");
   const sent = "a\n".repeat(200_000);
@@ -131,7 +169,8 @@ test.each([
   const body = Buffer.from(file);
   const miss = missOf(file, old_str);
   const done = runAtOnce(findMatches(body, { old_str: new_str, new_str, replace_all: false }));
-  expect(placesOfDone(body, done, miss, old_str)?.map(({ from_line }) => from_line)).toEqual(lines?.slice());
+  const places = runAtOnce(placesOfDone(body, done, miss, old_str));
+  expect(places?.map(({ from_line }) => from_line)).toEqual(lines?.slice());
 });
 
 describe("the sentence", () => {

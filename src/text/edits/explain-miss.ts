@@ -139,14 +139,15 @@ const minTelling = 8;
  * If nothing resembles the missing text, any place counts, unless the replacement is short. Returns
  * `undefined` otherwise.
  */
-export function placesOfDone(
+export function* placesOfDone(
   body: Buffer,
   done: Matches,
   { candidates, differs }: Miss,
   sent: string,
-): readonly Candidate[] | undefined {
+): Steps<readonly Candidate[] | undefined> {
+  if (done.count === 0) return undefined;
   // A part of the missing text proves nothing.
-  if (done.count === 0 || sent.includes(done.replacement.toString())) return undefined;
+  if ((yield* new ByteSearcher(done.replacement).find(yield* encodeUtf8(sent), 0)) >= 0) return undefined;
   const places = placesOf(body, done);
   // If the difference is known, the new text must be all of the lines that were meant.
   const [best] = candidates;

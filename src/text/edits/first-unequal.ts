@@ -1,5 +1,6 @@
 /** Finds the first line that differs between a text and the most likely part of a file. */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { includesText } from "./byte-searcher.ts";
 import { maxSentLines, pairLines } from "./line-pairs.ts";
 import { lineEnd, lineStart, linesAround } from "./line-window.ts";
 import { bomLength } from "./lines.ts";
@@ -64,7 +65,7 @@ export function* firstUnequal({
     const isStart = index === offset;
     const isEnd = isLast && !sent.endsWith("\n");
     // Nothing can differ from a line before the first one of the file.
-    const isUnequal = line === undefined ? index >= 0 : !isEqual(line, other, { isStart, isEnd });
+    const isUnequal = line === undefined ? index >= 0 : !(yield* isEqual(line, other, { isStart, isEnd }));
     if (isUnequal) return { number: number + index, line, sent: other };
     index++;
   }
@@ -127,11 +128,11 @@ function isOfWholeLines(body: Buffer, part: Region): boolean {
 }
 
 /** Returns whether a sent line is its line of the file, or the part of it that the sent text has. */
-function isEqual(
+function* isEqual(
   line: string,
   other: string,
   { isStart, isEnd }: Record<"isStart" | "isEnd", boolean>,
-): boolean {
-  if (isStart) return isEnd ? line.includes(other) : line.endsWith(other);
+): Steps<boolean> {
+  if (isStart) return isEnd ? yield* includesText(line, other) : line.endsWith(other);
   return isEnd ? line.startsWith(other) : line === other;
 }

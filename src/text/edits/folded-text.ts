@@ -7,8 +7,14 @@ import type { Steps } from "../../base/scheduling/time-slice.ts";
 
 const bytesPerStep = 64 * 1024;
 
-/** Folded bytes between two marks, which record their origin. */
+/** Folded bytes between two marks. A step begins with one as well, since most bytes may fold to nothing. */
 const markedBytes = 256;
+
+/** A place in the text, and the number of folded bytes before it. */
+interface Mark {
+  readonly at: number;
+  readonly length: number;
+}
 
 export interface FoldedText {
   readonly bytes: Uint8Array;
@@ -21,11 +27,15 @@ export interface FoldedText {
 /** Folds a text, usually UTF-8. */
 export function* foldText(text: Buffer): Steps<FoldedText> {
   const bytes = new Uint8Array(text.length);
-  const marks: number[] = [];
+  const marks: Mark[] = [];
   let length = 0;
-  for (let at = 0, step = bytesPerStep; at < text.length; ) {
-    if (length >= marks.length * markedBytes) marks.push(at);
-    if (at >= step) {
+  for (let at = 0, step = bytesPerStep, next = 0; at < text.length; ) {
+    const isStep = at >= step;
+    if (isStep || length >= next) {
+      marks.push({ at, length });
+      next = length + markedBytes;
+    }
+    if (isStep) {
       yield;
       step += bytesPerStep;
     }
@@ -40,15 +50,25 @@ export function* foldText(text: Buffer): Steps<FoldedText> {
   };
 }
 
-function offsetOf(text: Buffer, index: number, marks: readonly number[]): number {
-  const mark = Math.min(Math.floor(index / markedBytes), marks.length - 1);
-  let at = marks[mark] ?? 0;
-  for (let length = mark * markedBytes; at < text.length; ) {
+function offsetOf(text: Buffer, index: number, marks: readonly Mark[]): number {
+  let { at, length } = lastMarkBefore(marks, index);
+  while (at < text.length) {
     const code = foldAt(text, at);
     if ((code & 0xff) !== 0 && length++ === index) return at;
     at += code >> 8;
   }
   return text.length;
+}
+
+/** Returns the last mark that at most `index` folded bytes precede. */
+function lastMarkBefore(marks: readonly Mark[], index: number): Mark {
+  let [from, to] = [0, marks.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (marks[middle]!.length <= index) from = middle + 1;
+    else to = middle;
+  }
+  return marks[from - 1] ?? { at: 0, length: 0 };
 }
 
 const [backslash, ampersand] = [0x5c, 0x26];

@@ -187,6 +187,9 @@ const maxEndBytes = 4096;
 
 const foldAll = (text: Buffer): Uint8Array => runAtOnce(foldText(text)).bytes;
 
+/** Maximum blanks on each side of a place that belong to it. */
+const maxBlankBytes = 64 * 1024;
+
 /**
  * Returns the bytes of the file for a place in the folded text, including surrounding blanks if the sent text
  * has some.
@@ -196,9 +199,10 @@ function regionOf(body: Buffer, whole: FoldedText, { start, sent }: { start: num
   let [from, to] = [whole.offsetOf(start), whole.offsetOf(end - 1) + 1];
   // This skips the rest of a multi-byte character.
   while (to < body.length && (body[to]! & 0xc0) === 0x80) to++;
-  if (isBlank(sent.raw[0])) while (from > 0 && isBlank(body[from - 1])) from--;
-  const last = sent.raw.at(-1);
-  if (isBlank(last) || last === lineFeed) while (to < body.length && isBlank(body[to])) to++;
+  const [first, last] = [sent.raw[0], sent.raw.at(-1)];
+  const [lowest, highest] = [Math.max(0, from - maxBlankBytes), Math.min(body.length, to + maxBlankBytes)];
+  if (isBlank(first)) while (from > lowest && isBlank(body[from - 1])) from--;
+  if (isBlank(last) || last === lineFeed) while (to < highest && isBlank(body[to])) to++;
   if (last === lineFeed && body[to] === 0x0d) to++;
   if (last === lineFeed && body[to] === lineFeed) to++;
   return { from, to };
