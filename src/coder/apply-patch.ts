@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Int64, Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
-import { requireUsualName } from "../calls/requests/require-usual.ts";
+import { requireUsualNames } from "../calls/requests/require-usual.ts";
 import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { parsePatch } from "../text/patch/parse.ts";
 import { type Patch, patchFormats } from "../text/patch/patch.ts";
@@ -171,7 +171,7 @@ export const applyPatch = defineCoderFunction({
     requireFiles(patch);
     const { requestRules: rules } = context;
     if (rules?.isForgiving && !rest.literal)
-      for (const name of newNames(patch)) requireUsualName(name, rules.places);
+      await inSlices(requireUsualNames(newNames(patch), rules.places), context.deadline);
     const transaction: Transaction<PatchedEntry[]> = {
       make: (context, tree) =>
         patchTree(

@@ -13,6 +13,14 @@ test("functions are named as the reader knows them, but for what the caller sent
   );
 });
 
+test("a quote that is not closed quotes nothing, and is tried once", () => {
+  const escaped = '"\\'.repeat(200_000);
+  expect(sentence(`"a" ${escaped} coder::tree`)).toBe(`"a" ${escaped} CODER::TREE`);
+  const details = { total_lines: 3 };
+  const message = `"3" ${escaped} 3`;
+  expect(failure({ code: "C213", message, details })).toBe(`C213: ${message}`);
+});
+
 test("an error is its code, its reason and its sentence", () => {
   expect(failure(wire({ reason: "invalid_argument" }))).toBe("C210 invalid_argument: No.");
   expect(failure({ code: "C210", message: "Send coder::tree." })).toBe("C210: Send CODER::TREE.");

@@ -33,7 +33,9 @@ export interface Wording {
 
 /** Returns the wording for a reader to whom the function `id` is `nameOf(id)`. */
 export function wordingFor(nameOf: (id: string) => string): Wording {
-  const sentence = (text: string) => text.replace(idsAndQuotes, (part, id) => (id ? nameOf(id) : part));
+  const nameIds = (text: string) => text.replace(ids, (id) => nameOf(id));
+  const sentence = (text: string) =>
+    text.replace(idsAndQuotes, (part, end?: string) => (end === closing ? part : nameIds(part)));
   return {
     sentence,
     failure(error, path) {
@@ -48,11 +50,16 @@ export function wordingFor(nameOf: (id: string) => string): Wording {
   };
 }
 
+const ids = /\b(?:coder|shell)(?:::[\w-]+)+/g;
+
+const closing = '"';
+
 /**
  * Matches ids of functions, and text in quotes: that comes from the caller, and a file may be named like a
- * function.
+ * function. It captures the closing quote. Without one it matches all the rest, since to try each later quote
+ * would take quadratic time.
  */
-const idsAndQuotes = /"(?:[^"\\]|\\.)*"|\b((?:coder|shell)(?:::[\w-]+)+)/g;
+const idsAndQuotes = /"(?:[^"\\]|\\.)*("|\\?$)|\b(?:coder|shell)(?:::[\w-]+)+/gs;
 
 /**
  * Parses the error in a line of JSON. Returns `undefined` for prose, which some functions of `shell::*` fail
@@ -102,7 +109,11 @@ function renderDetails(details: object, message: string): string[] {
 const isPlaced = (message: string): boolean => message.startsWith("Nothing was changed. ");
 
 const isNumberIn = (value: unknown, message: string): boolean =>
-  typeof value === "number" && message.replace(idsAndQuotes, "").split(/\D+/).includes(`${value}`);
+  typeof value === "number" && withoutQuotes(message).split(/\D+/).includes(`${value}`);
+
+/** Returns a sentence without ids and closed quotes. */
+const withoutQuotes = (message: string): string =>
+  message.replace(idsAndQuotes, (part, end?: string) => (end === undefined || end === closing ? "" : part));
 
 function renderDetail(key: string, value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [`${key}: ${value}`];

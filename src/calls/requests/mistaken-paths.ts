@@ -16,8 +16,12 @@ export interface MistakenPath {
   readonly form?: string;
 }
 
+/** Maximum length of a path that is recognized: the kernel takes no longer one (PATH_MAX). */
+const maxPathLength = 4096;
+
 /** Returns the meaning of a path in another form, or `undefined` for a usual path. */
 export function readMistakenPath(path: string, places: PathPlaces): MistakenPath | undefined {
+  if (path.length > maxPathLength) return undefined;
   if (isOfWindows(path))
     return { why: "is one of Windows", instead: undefined, line: undefined, form: formFor(path, places) };
   const [, , quoted] = /^(["'`])(.+)\1$/s.exec(path) ?? [];

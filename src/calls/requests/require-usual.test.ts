@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { functions } from "../../coder/functions.ts";
 import { readMistakenPath } from "./mistaken-paths.ts";
-import { requireUsual } from "./require-usual.ts";
+import { requireUsual, requireUsualNames } from "./require-usual.ts";
 
 const one = {
   home: "/home/me",
@@ -94,6 +94,18 @@ describe("a path in the form of another program", () => {
 
 const require = (id: string, request: object) =>
   runAtOnce(requireUsual(functions.find((definition) => definition.id === id)!, request, one));
+
+test("longer paths than there are have no such form", () => {
+  expect(readMistakenPath(`${"a".repeat(4093)}:12`, one)).toMatchObject({ line: 12 });
+  expect(readMistakenPath(`${"a".repeat(4094)}:12`, one)).toBeUndefined();
+});
+
+test("very many names are checked in steps", () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `a${index}`);
+  expect([...requireUsualNames(names, one)].length).toBeGreaterThan(30);
+  const makeFolder = functions.find(({ id }) => id === "coder::make-folder")!;
+  expect([...requireUsual(makeFolder, { paths: names }, one)].length).toBeGreaterThan(30);
+});
 
 describe("what would be made or written", () => {
   test.each([

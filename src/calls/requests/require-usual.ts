@@ -31,14 +31,23 @@ export function* requireUsual(
   if (!takesLiteral(definition) || !hasFields(request) || request[literalField] === true) return;
   for (const { at, access, when, render } of definition.paths) {
     if (!creates(access) || render !== undefined) continue;
-    for (const path of pathsAt(request, at.slice(1).split("/"), when?.["op"])) requireUsualName(path, places);
-    yield;
+    yield* requireUsualNames(pathsAt(request, at.slice(1).split("/"), when?.["op"]), places);
   }
   yield* requireBareTexts(request, "", sentAs);
 }
 
-/** Throws bad-input for a name to be created that is most likely a mistake. */
-export function requireUsualName(path: string, places: PathPlaces): void {
+/** Names that are checked in one step, which takes a few milliseconds if they are as long as possible. */
+const namesPerStep = 32;
+
+/** Throws bad-input for the first name to be created that is most likely a mistake. */
+export function* requireUsualNames(paths: readonly string[], places: PathPlaces): Steps<void> {
+  for (const [index, path] of paths.entries()) {
+    if (index % namesPerStep === 0) yield;
+    requireUsualName(path, places);
+  }
+}
+
+function requireUsualName(path: string, places: PathPlaces): void {
   const mistake = readMistakenPath(path, places);
   // No new name has this form, whatever `literal` is.
   if (mistake !== undefined && !isOfWindows(path))

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createRegexEngine } from "./rust-regex.ts";
-import { undefinedGroupIn } from "./template.ts";
+import { requireDefinedGroups, undefinedGroupIn } from "./template.ts";
 
 const { runtime } = createRegexEngine();
 
@@ -27,6 +27,14 @@ test.each([
   ["${-1}", "${-1}"],
 ])("%p names the undefined group %p", (template, group) => {
   expect(undefinedGroupIn(template, groups)).toBe(group);
+});
+
+test.each([
+  ["a $nme", "it names $nme, and"],
+  ['${"}', 'it names "${\\"}", and'],
+  [`\${${"\\".repeat(60_000)}}`, `it names "\${${"\\".repeat(2 * 298)}…", and`],
+])("%j is refused in a short sentence", (template, sentence) => {
+  expect(() => requireDefinedGroups(template, groups)).toThrow(sentence);
 });
 
 test.each(["$2x", "${nme}", "${}", "$99999999999", "${-1}", "$4"])(

@@ -1,3 +1,5 @@
+import { quoteShort } from "../../base/errors.ts";
+
 /**
  * Parses the groups that a replacement template names like Rust's crate `regex` does: `$name` with the
  * longest run of word characters, `${name}` with anything up to the brace, `$$` for a dollar sign, and any
@@ -25,7 +27,10 @@ export function requireDefinedGroups(template: string, groups: GroupNames): void
   if (named === undefined) return;
   const there = groups.slice(0, maxListed).map((name, index) => `\${${name ?? index}}`);
   const more = groups.length > maxListed ? ` and ${groups.length - maxListed} more` : "";
-  throw new TemplateError(`it names ${named}, and the groups of the pattern are ${there.join(", ")}${more}`);
+  const quoted = quoteShort(named);
+  // A reference is one of a text without quotes, unless that would be long or unclear.
+  const shown = quoted === `"${named}"` ? named : quoted;
+  throw new TemplateError(`it names ${shown}, and the groups of the pattern are ${there.join(", ")}${more}`);
 }
 
 /** Maximum groups that an error lists. */
