@@ -25,8 +25,16 @@ test.each([
   ["$$$nme", "$nme"],
   ["$99999999999", "$99999999999"],
   ["${-1}", "${-1}"],
+  ["${1} ${ $4 ${", "$4"],
+  ["${ ${year", undefined],
 ])("%p names the undefined group %p", (template, group) => {
   expect(undefinedGroupIn(template, groups)).toBe(group);
+});
+
+test("braces that nothing closes are not read to the end each time", () => {
+  const template = "${".repeat(2_000_000);
+  expect(undefinedGroupIn(template, groups)).toBeUndefined();
+  expect(undefinedGroupIn(`${template}$4`, groups)).toBe("$4");
 });
 
 test.each([

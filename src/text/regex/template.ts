@@ -39,13 +39,20 @@ const maxListed = 20;
 /** Returns the first reference to an undefined group, exactly as in the template, or `undefined`. */
 export function undefinedGroupIn(template: string, groups: GroupNames): string | undefined {
   const names = new Set(groups);
-  for (const [text, braced, bare] of template.matchAll(reference)) {
+  for (const [text, braced, bare] of referencesIn(template)) {
     const name = braced ?? bare;
     if (name === undefined) continue;
     const isDefined = number.test(name) ? Number(name) < groups.length : names.has(name);
     if (!isDefined) return text;
   }
   return undefined;
+}
+
+/** Yields the references. After the last "}" no brace opens one, and each would be read to the end for it. */
+function* referencesIn(template: string): Generator<RegExpExecArray> {
+  const end = template.lastIndexOf("}") + 1;
+  yield* template.slice(0, end).matchAll(reference);
+  yield* template.slice(end).replaceAll("{", " ").matchAll(reference);
 }
 
 /** Thrown if a replacement template has a reference in the syntax of other languages. */
