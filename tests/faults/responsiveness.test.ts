@@ -198,6 +198,9 @@ describe("a comparison", () => {
   });
 });
 
+/** A text whose every comparison with a run of "a" takes half of it, and that has the sum of such a run. */
+const almostAlike = ["a", "a"].map((letter) => letter.repeat(2 * million)).join("`b");
+
 test.each([
   [
     "a patch below a heading that thousands of ever deeper lines match",
@@ -217,6 +220,12 @@ test.each([
     "coder::update-file",
     editOf({ old_str: "aB".repeat(4 * million) }),
   ],
+  [
+    "a long text that is not there, with a replacement like its parts",
+    almostAlike,
+    "coder::update-file",
+    editOf({ old_str: "a".repeat(8 * million), new_str: almostAlike }),
+  ],
 ])("%s", async (_, content, functionId, payload) => {
   const driven = drivers.get("agent")!;
   writeFileSync(join(driven.base, "long.txt"), content);
@@ -226,7 +235,7 @@ test.each([
 });
 
 /** Returns a request that replaces a text. */
-function editOf(op: { readonly old_str: string }) {
+function editOf(op: { readonly old_str: string; readonly new_str?: string }) {
   return { files: [{ path: "long.txt", ops: [{ op: "str_replace", new_str: "new", ...op }] }] };
 }
 
