@@ -144,8 +144,8 @@ export class PlannedFolder implements Folder {
     if (changes?.mode !== undefined) requireAccess(this.lstat("."), access.read);
     if (disk !== undefined) {
       yield* disk.list((bytes, from, to, kind) => {
-        if (changes === undefined || this.change(bytes.toString("utf8", from, to)) === undefined)
-          onDirent(bytes, from, to, kind);
+        // A name that the disk lists is changed only under this very spelling.
+        if (changes?.changed.has(bytes.toString("utf8", from, to)) !== true) onDirent(bytes, from, to, kind);
       });
     }
     for (const [name, entry] of changes?.changed ?? []) {
