@@ -155,6 +155,11 @@ export interface Mutation {
 export interface MutationListener {
   before?(mutation: Mutation): void;
   /**
+   * Called before the first step of a call, once its paths are locked. It may await, so that `before` has
+   * little to read. Returns `undefined` if it need not.
+   */
+  catchUp?(): Promise<void> | undefined;
+  /**
    * Called before the step that places a folder with everything in it, while that has a temporary name. It
    * may await, so that reading many entries keeps no other call waiting.
    */

@@ -50,6 +50,16 @@ export class Mutations {
     }
   }
 
+  /** Lets listeners catch up with the disk before a call changes it. Returns `undefined` if they have. */
+  catchUp(): Promise<void> | undefined {
+    let reading: Promise<void> | undefined;
+    for (const listener of this.#listeners) {
+      const one = listener.catchUp?.()?.catch(this.#onError);
+      reading = reading === undefined || one === undefined ? (one ?? reading) : reading.then(() => one);
+    }
+    return reading;
+  }
+
   /** Lets listeners read a folder that the next step places. */
   readPlaced(entries: StepEntries): Promise<void> {
     return this.#awaitEach((listener) => listener.readPlaced?.(entries));

@@ -4,7 +4,7 @@
  * the first reader.
  */
 import { randomBytes } from "node:crypto";
-import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
+import { beginAtOnce, createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { Mutation, MutationListener, MutationOutcome, Requester } from "../disk/mutation.ts";
 import { readFromStart } from "../files/read.ts";
 import { namesOf } from "../jail/backend.ts";
@@ -184,7 +184,7 @@ export class Feed implements MutationListener {
     else this.listen();
     for (let drains = 0; drains < maxDrains; drains++) {
       await this.#calls.reported();
-      await this.#drain();
+      await this.#drainInTurn();
       this.#follow();
       if (!(await this.#build()) && this.#settled === this.#ring.newest) break;
     }
@@ -323,6 +323,11 @@ export class Feed implements MutationListener {
     return this.#contents.before(path, seq);
   }
 
+  catchUp(): Promise<void> | undefined {
+    const reading = this.#isWatching ? beginAtOnce(this.#readEventsInSteps()) : undefined;
+    return reading instanceof Promise ? reading : undefined;
+  }
+
   before(mutation: Mutation): void {
     if (!mutation.isTree) this.#findEarlier(mutation);
     this.#calls.before(mutation);
@@ -368,7 +373,7 @@ export class Feed implements MutationListener {
   #begin(): void {
     if (this.#timer !== undefined || !this.#isWatching) return;
     this.#wake();
-    this.#timer = setInterval(() => void this.#drain(), drainEvery);
+    this.#timer = setInterval(() => void this.#drainInTurn(), drainEvery);
     this.#timer.unref();
   }
 
@@ -389,7 +394,22 @@ export class Feed implements MutationListener {
   #findEarlier(step: Mutation): void {
     void this.#drain();
     const paths = changedPathsOf(step);
-    for (const root of this.#roots) root.compareAt(paths.filter((path) => this.#rootOf(path) === root));
+    for (const root of new Set(paths.map((path) => this.#rootOf(path))))
+      root?.compareAt(paths.filter((path) => this.#rootOf(path) === root));
+  }
+
+  /** Reads the events of all roots, one root after another. */
+  *#readEventsInSteps(): Steps<void> {
+    for (const root of this.#roots) {
+      yield* root.readEventsInSteps();
+      yield;
+    }
+  }
+
+  /** Drains once the events so far are read, in slices if they are many. */
+  async #drainInTurn(): Promise<void> {
+    await this.catchUp();
+    await this.#drain();
   }
 
   /** Finds the changes that other programs have made so far. */

@@ -1,4 +1,4 @@
-import type { WatchedFolder } from "../watch/watched-tree.ts";
+import type { WatchedFolder, WatchedTree } from "../watch/watched-tree.ts";
 import type { Presence } from "./external-changes.ts";
 
 /** Returns the folder that the tree has at this path, one character per byte; the base for "". */
@@ -12,20 +12,46 @@ export function folderIn(base: WatchedFolder, place: string): WatchedFolder | un
   return folder;
 }
 
-/** Returns whether the tree has a folder at this path whose contents it knows. */
-export function isWatchedIn(base: WatchedFolder, place: string): boolean {
-  const folder = folderIn(base, place);
-  return folder?.inode !== undefined && folder.unwatched === undefined;
-}
+/** Finds the entries that a tree had at the last drain. Events in a row often concern those of one folder. */
+export class PresenceReader {
+  readonly #tree: Pick<WatchedTree, "base" | "version">;
+  /** The folder of the last path, in this version of the tree. */
+  #last: { readonly place: string; readonly folder: WatchedFolder | undefined } | undefined;
+  #version = 0;
 
-/** Returns the kind of entry that the tree has at this path, one character per byte. */
-export function presenceIn(base: WatchedFolder, place: string): Presence {
-  const slash = place.lastIndexOf("/");
-  const last = place.slice(slash + 1);
-  const folder = folderIn(base, place.slice(0, Math.max(slash, 0)));
-  if (folder === undefined) return "nothing";
-  if (entryOf(folder, `${last}/`) !== undefined) return "folder";
-  return entryOf(folder, last) === undefined ? "nothing" : "entry";
+  constructor(tree: Pick<WatchedTree, "base" | "version">) {
+    this.#tree = tree;
+  }
+
+  /** Returns whether the tree has a folder at this path whose contents it knows. */
+  isWatchedAt(place: string): boolean {
+    const [above, name] = this.#split(place);
+    const folder = place === "" ? above : above && entryOf(above, `${name}/`);
+    return typeof folder === "object" && folder.inode !== undefined && folder.unwatched === undefined;
+  }
+
+  /** Returns the kind of entry that the tree has at this path, one character per byte. */
+  presenceAt(place: string): Presence {
+    const [above, name] = this.#split(place);
+    if (above === undefined) return "nothing";
+    if (entryOf(above, `${name}/`) !== undefined) return "folder";
+    return entryOf(above, name) === undefined ? "nothing" : "entry";
+  }
+
+  /** Returns the folder that a path is in, if any, and its name there. */
+  #split(place: string): [above: WatchedFolder | undefined, name: string] {
+    const slash = place.lastIndexOf("/");
+    const { base, version } = this.#tree;
+    if (slash < 0) return [base, place];
+    let last = this.#version === version ? this.#last : undefined;
+    if (last?.place.length !== slash || !place.startsWith(last.place)) {
+      const above = place.slice(0, slash);
+      last = { place: above, folder: folderIn(base, above) };
+      this.#last = last;
+      this.#version = version;
+    }
+    return [last.folder, place.slice(slash + 1)];
+  }
 }
 
 function entryOf(

@@ -1,6 +1,6 @@
 /** Watches one root for a feed: its tree, and the changes that other programs make in it. */
 import { Refusal } from "../../base/errors.ts";
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, type Steps } from "../../base/scheduling/time-slice.ts";
 import { ancestorsOf, pathIn } from "../jail/backend.ts";
 import type { Folder } from "../jail/folder.ts";
 import { pathInRoot } from "../jail/root-rules.ts";
@@ -14,7 +14,7 @@ import { CommandsElsewhere, type CommandsElsewhereOptions } from "./commands-els
 import { ExternalChanges, type Presence } from "./external-changes.ts";
 import { latin1Of } from "./paths.ts";
 import { idle, joinPeriods, periodOf } from "./period.ts";
-import { folderIn, isWatchedIn, presenceIn } from "./presence.ts";
+import { folderIn, PresenceReader } from "./presence.ts";
 
 /** A root, or the one base. */
 export interface RootTree {
@@ -46,6 +46,7 @@ interface Watching {
   readonly subscription: TreeSubscription;
   readonly external: ExternalChanges;
   readonly stamps: StampReader;
+  readonly presence: PresenceReader;
   readonly elsewhere: CommandsElsewhere | undefined;
 }
 
@@ -169,6 +170,12 @@ export class RootWatch {
     external.reconcileAt(inRoot.flatMap((path) => [...ancestorsOf(path), path]));
   }
 
+  /** Reads the events so far. Called before a step of a call, whose hooks read the rest at once. */
+  *readEventsInSteps(): Steps<void> {
+    const subscription = this.#watching?.subscription;
+    if (subscription !== undefined) yield* subscription.readEventsInSteps();
+  }
+
   /** Notes what other programs had done before the newest drain began, which may read it only later. */
   readEvents(): void {
     const subscription = this.#watching?.subscription;
@@ -188,8 +195,7 @@ export class RootWatch {
 
   /** Returns the kind of entry at a path as of the last drain, if the tree is watched. */
   presenceAt(path: string): Presence | undefined {
-    const base = this.#watching?.subscription.tree.base;
-    return base && presenceIn(base, latin1Of(this.#inRoot(path)));
+    return this.#watching?.presence.presenceAt(latin1Of(this.#inRoot(path)));
   }
 
   /** Notes the entry that a call left under a name, before the drain of the next number. */
@@ -225,8 +231,8 @@ export class RootWatch {
     const { name, tree, isHeld, transactionsOver, announced, onEnd } = this.#options;
     const external = new ExternalChanges({
       stampsAt: (place) => this.#watching?.stamps.at(place) ?? "missing",
-      presenceAt: (place) => presenceIn(this.#watching!.subscription.tree.base, place),
-      isWatchedAt: (place) => isWatchedIn(this.#watching!.subscription.tree.base, place),
+      presenceAt: (place) => this.#watching!.presence.presenceAt(place),
+      isWatchedAt: (place) => this.#watching!.presence.isWatchedAt(place),
       isHeld: (path) => isHeld(pathIn(name, path)),
       transactionsOver,
       period: () => this.#currentPeriod(),
@@ -246,7 +252,8 @@ export class RootWatch {
       const { tree } = subscription;
       const elsewhere = announced && new CommandsElsewhere({ announced, tree, onEnd });
       const stamps = new StampReader(base.descriptor!);
-      this.#watching = { base, subscription, external, stamps, elsewhere };
+      const presence = new PresenceReader(tree);
+      this.#watching = { base, subscription, external, stamps, presence, elsewhere };
     }
   }
 

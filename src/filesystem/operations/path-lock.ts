@@ -39,7 +39,7 @@ export function admitAll<const Targets extends readonly WriteTarget[]>(
  * disposed of.
  */
 export async function admitInTurn<const Targets extends readonly WriteTarget[]>(
-  { jail, locks }: Pick<Disk, "jail" | "locks">,
+  { jail, locks, mutations }: Pick<Disk, "jail" | "locks" | "mutations">,
   targets: Targets,
   deadline: Deadline,
 ): Promise<Admitted<Targets>> {
@@ -54,6 +54,8 @@ export async function admitInTurn<const Targets extends readonly WriteTarget[]>(
       if (isNow) first[Symbol.dispose]();
       throw error;
     });
+    const reading = mutations.catchUp();
+    if (reading !== undefined) await reading;
     if (isNow) return inTurn(first, turn);
     let again: Admitted<Targets> | undefined;
     try {

@@ -116,6 +116,7 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       const isFree = files.locks.turns === before && files.locks.isFree(keys);
       using _turn = await files.locks.acquire(keys, committing.requester.deadline);
       await slice.yieldIfDue();
+      await files.mutations.catchUp();
       const { steps, value, keys: needed } = isFree ? first : await plan();
       // The new plan may need paths that are not locked, so it must be made again.
       if (![...needed].every((key) => first.keys.has(key))) continue;

@@ -43,3 +43,29 @@ test("an entry has the path of the moment, also after its folder has moved", () 
   write();
   expect(lines).toEqual(["modified d/f", "attributes d/f", "moved e", "modified e/f"]);
 });
+
+test("many folders that move between two deep ones are named without a walk to the base for each", () => {
+  let steps = 0;
+  let folder = new FolderNode(undefined, "");
+  for (let level = 0; level < 200; level++) {
+    const inner = new FolderNode(folder, "d");
+    Object.defineProperty(inner, "name", {
+      get() {
+        steps++;
+        return "d";
+      },
+    });
+    folder.insert("d/", inner);
+    folder = inner;
+  }
+  const lines: string[] = [];
+  const stream = new ChangeStream(({ path }) => lines.push(path.toString()));
+  for (let index = 0; index < 1000; index++) {
+    folder.insert(`old${index}/`, new FolderNode(folder, `old${index}`));
+    const cookie = index + 1;
+    stream.add({ folder, name: `old${index}`, mask: events.movedFrom | events.isFolder, cookie });
+    stream.add({ folder, name: `new${index}`, mask: events.movedTo | events.isFolder, cookie });
+  }
+  expect(lines.at(-1)).toBe(`${"d/".repeat(200)}new999`);
+  expect(steps).toBeLessThan(10 * 1000);
+});

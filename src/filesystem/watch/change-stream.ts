@@ -102,7 +102,10 @@ export class ChangeStream {
     const child = departed.folder.entryOf(`${departed.name}/`);
     if (typeof child !== "object") return;
     this.#moved.set(child, this.#pathOf(event));
+    // The folders of both names are not in it, and often those of the next move too.
+    const kept = [departed.folder, event.folder].map((folder) => [folder, this.#paths.get(folder)] as const);
     this.#forgetPaths();
+    for (const [folder, path] of kept) if (path !== undefined) this.#paths.set(folder, path);
   }
 
   #report(kind: TreeChange["kind"], event: NamedEvent, more: MoreOfChange = {}): void {

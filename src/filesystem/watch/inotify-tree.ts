@@ -1,5 +1,5 @@
 /** Follows the kernel's events: see `WatchedTree`. */
-import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runAtOnce, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
 import { ChangedNames } from "./changed-names.ts";
 import { EventReader } from "./event-reader.ts";
@@ -126,15 +126,19 @@ export class InotifyTree implements WatchedTree {
   }
 
   readEvents(): void {
-    if (!this.#state.isComplete || this.#isClosed) return;
+    runAtOnce(this.readEventsInSteps());
+  }
+
+  *readEventsInSteps(): Steps<void> {
     // Events that come while it reads need not be read.
     const last = this.#events.events + this.#maxQueuedEvents;
-    let reason: IncompleteReason | undefined;
-    do reason = this.#readEvents();
-    while (reason === undefined && this.#events.hasMore && this.#events.events < last);
-    if (reason === undefined) return;
-    if (this.#running === undefined) this.#fail(reason);
-    else this.#failure ??= reason;
+    while (this.#state.isComplete && !this.#isClosed) {
+      const reason = this.#readEvents();
+      if (reason !== undefined && this.#running === undefined) this.#fail(reason);
+      else this.#failure ??= reason;
+      if (reason !== undefined || !this.#events.hasMore || this.#events.events >= last) return;
+      yield;
+    }
   }
 
   *filesBelow(folder: WatchedFolder): Generator<WatchedFile, void, void> {

@@ -135,7 +135,7 @@ export function parseEvents(bytes: Buffer, length: number, onEvent: OnEvent): vo
 }
 
 const headBytes = 16;
-const bufferBytes = 32 * 1024;
+const bufferBytes = 8 * 1024;
 let buffer: Buffer | undefined;
 
 /** These values are the same on all architectures that Bun runs on. */

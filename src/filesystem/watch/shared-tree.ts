@@ -2,6 +2,7 @@
  * Shares one watched tree among all parts of a worker that follow changes, so that only one queue and one set
  * of watches is needed.
  */
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import type { Folder } from "../jail/folder.ts";
 import { openWatchedTree, type Unwatchable } from "./open-tree.ts";
 import type { IncompleteReason, TreeChange, TreeListener, WatchedTree, WatchState } from "./watched-tree.ts";
@@ -27,6 +28,8 @@ export interface TreeSubscription {
   drain(): Promise<WatchState>;
   /** Like `WatchedTree.readEvents`, but if the queue cannot be read, the tree is incomplete. */
   readEvents(): void;
+  /** Like `readEvents`, but in steps, between which other calls may run. */
+  readEventsInSteps(): Steps<void>;
   /** Resolves when the tree is complete, or an attempt to build it has ended. */
   built(): Promise<void>;
   /** Stops reporting to the listener. The last one to end closes the tree. */
@@ -84,13 +87,8 @@ export class SharedTree {
         this.#activeAt = performance.now();
         return drained(tree);
       },
-      readEvents() {
-        try {
-          tree.readEvents();
-        } catch {
-          // The tree has noted that it is incomplete.
-        }
-      },
+      readEvents: () => runAtOnce(readEventsOf(tree)),
+      readEventsInSteps: () => readEventsOf(tree),
       built: async () => {
         if (!tree.state.isComplete) await new Promise<void>((resolve) => this.#onBuilt.push(resolve));
       },
@@ -186,6 +184,15 @@ export class SharedTree {
 
 /** Drains the tree. If the queue cannot be read, the tree is incomplete. */
 const drained = (tree: WatchedTree): Promise<WatchState> => tree.drain().catch(() => tree.state);
+
+/** Reads the events of the tree. If the queue cannot be read, the tree is incomplete. */
+function* readEventsOf(tree: WatchedTree): Steps<void> {
+  try {
+    yield* tree.readEventsInSteps();
+  } catch {
+    // The tree has noted that it is incomplete.
+  }
+}
 
 /** Forwards each report to all listeners. */
 class Listeners implements TreeListener {

@@ -178,6 +178,18 @@ test("changes are reported as soon as a drain is requested, even if another one 
   expect(fixture.paths).toEqual(["b/f", "c/f", "d/f"]);
 });
 
+test("a long queue is read in steps without a drain", async () => {
+  let changes = 0;
+  const onChange = () => changes++;
+  using fixture = await new TreeFixture({ "d/": null }, { listener: { onChange } }).build();
+  for (let index = 0; index < 4000; index++) writeFileSync(fixture.at(`f${index}`), "");
+  const inStep: number[] = [];
+  for (const _ of fixture.tree.readEventsInSteps()) inStep.push(changes - inStep.reduce((a, b) => a + b, 0));
+  expect(Math.max(...inStep)).toBeLessThan(1000);
+  expect(changes).toBeGreaterThan(4000);
+  expect(fixture.tree.hasUnreadEvents).toBe(false);
+});
+
 test("a long queue is read in steps, or at once before a call changes something", async () => {
   const changes: string[] = [];
   const onChange = ({ kind, path }: TreeChange) => changes.push(`${kind} ${path}`);

@@ -3,6 +3,7 @@
  * the kernel's queue (inotify(7)) rather than searched for. The kernel queues an event inside the system call
  * that makes a change, so a drained queue has reported every change whose call had returned.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 
 /** An entry: the number of a file, a folder, or the kind of anything else. */
 export type WatchedEntry = number | WatchedFolder | "symlink" | "other";
@@ -142,6 +143,8 @@ export interface WatchedTree {
    * a change, which listeners distinguish from earlier ones of other programs.
    */
   readEvents(): void;
+  /** Like `readEvents`, but in steps, between which other calls may run. */
+  readEventsInSteps(): Steps<void>;
   /**
    * Yields the files of the folder and those below it, in the byte order of their paths, without unwatched
    * folders.
