@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { WatchedFolder } from "../watch/watched-tree.ts";
+import type { FoundChange } from "./change.ts";
 import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
 
 /** Returns a folder of the tree with these entries. */
@@ -54,4 +55,31 @@ test("the names of new files are kept in steps", () => {
     denies: () => false,
   });
   expect([...summing].length).toBeGreaterThanOrEqual(2000);
+});
+
+test("a change is only kept when it is noted, and summed up in steps, some of them while the command runs", async () => {
+  let reads = 0;
+  const change = (path: string, part: Partial<FoundChange>) => ({
+    ...{ ...at, isFolder: false, kind: "created", ...part },
+    get path() {
+      reads++;
+      return path;
+    },
+  });
+  const command = new CommandChanges({ by: "call" });
+  for (let index = 0; index < 1023; index++) command.note(change(`d/${index}`, {}));
+  expect(reads).toBe(0);
+  for (let index = 1023; index < 3000; index++) command.note(change(`d/${index}`, {}));
+  expect(reads).toBeLessThan(2000);
+  await new Promise((resolve) => setImmediate(resolve));
+  command.note(change("d", { kind: "deleted", isFolder: true }));
+  command.note(change("e", {}));
+  const tree = { folderAt: () => undefined, presenceAt: () => "nothing" as const, denies: () => false };
+  const summing = command.summarize(tree);
+  let steps = 0;
+  let step = summing.next();
+  for (; !step.done; step = summing.next()) steps++;
+  // The folder takes a step for each name in it.
+  expect(steps).toBeGreaterThan(3000);
+  expect([step.value.files, step.value.deleted]).toEqual([["e"], ["d"]]);
 });

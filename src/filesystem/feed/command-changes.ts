@@ -2,7 +2,7 @@
  * Sums up the changes that were found while a command ran. Changes by other programs at that time are
  * included, because nothing distinguishes them.
  */
-import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { ancestorsOf, namesOf, pathIn } from "../jail/backend.ts";
 import type { WatchedFolder } from "../watch/watched-tree.ts";
 import type { CallCause, FoundChange } from "./change.ts";
@@ -46,6 +46,9 @@ export interface NewFolder {
 /** Maximum number of names that are kept. */
 const maxNames = 100_000;
 
+/** Changes that wait for the end of the command; more are summed up while it runs. */
+const maxNoted = 1024;
+
 /** Files that git writes whenever it reads a repository: the index with its newest times, and locks. */
 const ownOfGit = /\.lock$|^(?!.*\/refs\/).*\/index$/;
 
@@ -75,6 +78,12 @@ class ChangedName {
 
 export class CommandChanges {
   readonly cause: CallCause;
+  /** The noted changes, the number of them that are taken up, and the work on the last of these, if any. */
+  #noted: FoundChange[] = [];
+  #next = 0;
+  #adding: Steps<void> | undefined;
+  /** Whether they are being summed up in the background. */
+  #isReading = false;
   /** The current names. A moved folder takes those inside it along. */
   readonly #top = new ChangedName();
   #names = 0;
@@ -90,15 +99,36 @@ export class CommandChanges {
     this.cause = cause;
   }
 
+  /** Notes a change, which is summed up later, because many commands may run beside many changes. */
   note(change: FoundChange): void {
+    this.#noted.push(change);
+    if (this.#isReading || this.#noted.length < maxNoted) return;
+    this.#isReading = true;
+    void runInSlices(this.#sumUp(), createTimeSlice()).finally(() => {
+      this.#isReading = false;
+    });
+  }
+
+  /** Sums up the noted changes in order, whichever caller takes the next step. */
+  *#sumUp(): Steps<void> {
+    while (this.#adding !== undefined || this.#next < this.#noted.length) {
+      this.#adding ??= this.#add(this.#noted[this.#next++]!);
+      if (this.#adding.next().done) this.#adding = undefined;
+      yield;
+    }
+    this.#noted = [];
+    this.#next = 0;
+  }
+
+  *#add(change: FoundChange): Steps<void> {
     const { path, kind, from = path, isFolder, isGap = false } = change;
     for (const end of new Set([path, from])) if (isInGit(end) && !ownOfGit.test(end)) this.#hasGit = true;
     const isFromGit = isInGit(from);
     if (isInGit(path) && (isFromGit || kind !== "moved")) return;
     if ((isGap && kind === "modified") || this.#names >= maxNames) this.#isIncomplete = true;
-    else if (kind === "moved" && isInGit(path)) this.#remove(from, isFolder);
-    else if (kind === "deleted") this.#remove(path, isFolder);
-    else if (kind === "moved" && !isFromGit) this.#move(change);
+    else if (kind === "moved" && isInGit(path)) yield* this.#remove(from, isFolder);
+    else if (kind === "deleted") yield* this.#remove(path, isFolder);
+    else if (kind === "moved" && !isFromGit) yield* this.#move(change);
     else if (kind === "modified") this.#modify(path, isFolder);
     else this.#place(path, new ChangedName(), { from: undefined, isFolder, isModified: true });
   }
@@ -109,6 +139,7 @@ export class CommandChanges {
 
   /** Returns the summary. Its files are then known to `filesBeside`. */
   *summarize(tree: ListedTree): Steps<ChangeSummary> {
+    yield* this.#sumUp();
     const found = new Found();
     yield* found.visit(this.#top, { path: "", origin: "", isInNew: false });
     const made: NewFolder[] = [];
@@ -215,15 +246,15 @@ export class CommandChanges {
     name.entry = { ...(name.entry ?? { from, isFolder }), isModified: true };
   }
 
-  #move({ path, from, isFolder, isOverOther = false }: FoundChange): void {
+  *#move({ path, from, isFolder, isOverOther = false }: FoundChange): Steps<void> {
     const origin = this.#originOf(from!);
     const name = this.#take(from!) ?? new ChangedName();
-    if (isOverOther) this.#remove(path, isFolder);
+    if (isOverOther) yield* this.#remove(path, isFolder);
     const isModified = name.entry?.isModified ?? origin === undefined;
     this.#place(path, name, { from: origin, isFolder, isModified });
   }
 
-  #remove(path: string, isFolder: boolean): void {
+  *#remove(path: string, isFolder: boolean): Steps<void> {
     const origin = this.#originOf(path);
     if (origin !== undefined) this.#noteRemoved(origin, isFolder);
     const names = [this.#take(path)];
@@ -234,6 +265,7 @@ export class CommandChanges {
         const { entry } = inside;
         if (entry?.from !== undefined) this.#noteRemoved(entry.from, entry.isFolder);
         names.push(inside);
+        yield;
       }
     }
   }
