@@ -327,14 +327,17 @@ async function recordsAfter(seq: number, context: CoderContext): Promise<Journal
   return found;
 }
 
+const hasNothingLeft = ({ restored, removed, skipped }: UndoneRecord): boolean =>
+  restored.length + removed.length + skipped.length === 0;
+
 /** Returns what has left nothing to undo at each path, and the newest undo if undos alone have. */
 async function goneOf(
-  { seq, restored, removed, skipped }: UndoneRecord,
-  { records, selects }: Chosen,
+  undone: UndoneRecord,
+  { bySeq, selects }: Listed,
   { later, pause, together }: Listing,
 ): Promise<Pick<UndoneCheckpoint, "gone" | "more" | "undone_by">> {
-  if (restored.length + removed.length + skipped.length > 0) return {};
-  const record = records.find((one) => one.seq === seq);
+  if (!hasNothingLeft(undone)) return {};
+  const record = bySeq.get(undone.seq);
   const steps = record === undefined ? [] : await stepsOf(record, selects, pause);
   const gone: GoneChange[] = [];
   const byPath = new StepsByPath();
@@ -354,6 +357,11 @@ async function goneOf(
   };
 }
 
+/** The checkpoints of an undo, also by their numbers. */
+interface Listed extends Chosen {
+  readonly bySeq: ReadonlyMap<number, JournalRecord>;
+}
+
 interface Listing {
   readonly later: LaterRecords;
   readonly context: Pick<CoderContext, "author" | "profile">;
@@ -368,14 +376,17 @@ async function listAll(
   chosen: Chosen,
   listing: Listing,
 ): Promise<UndoneCheckpoint[]> {
-  const together = await stepsOfSeveral(chosen, listing);
+  const together = undone.some(hasNothingLeft) ? await stepsOfSeveral(chosen, listing) : undefined;
+  const bySeq = new Map(chosen.records.map((record) => [record.seq, record]));
   const all = [];
-  for (const record of undone)
+  for (const record of undone) {
     all.push({
-      ...otherAuthorOf(record, chosen, listing),
+      ...otherAuthorOf(record, { bySeq }, listing),
       ...listed(record),
-      ...(await goneOf(record, chosen, { ...listing, ...(together && { together }) })),
+      ...(await goneOf(record, { ...chosen, bySeq }, { ...listing, ...(together && { together }) })),
     });
+    await listing.pause();
+  }
   return all;
 }
 
@@ -392,10 +403,10 @@ async function stepsOfSeveral(
 /** Returns the author of a record, unless that is the caller. */
 function otherAuthorOf(
   { seq }: UndoneRecord,
-  { records }: Chosen,
+  { bySeq }: Pick<Listed, "bySeq">,
   { context }: Listing,
 ): Pick<UndoneCheckpoint, "author"> {
-  const author = records.find((one) => one.seq === seq)?.author;
+  const author = bySeq.get(seq)?.author;
   if (author === undefined || !context.profile.authors || isSameAuthor(author, context.author)) return {};
   return { author: describeAuthor(author) };
 }

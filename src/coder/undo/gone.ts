@@ -74,7 +74,9 @@ export function renderGone(undone: readonly { readonly seq: number }[], gone: re
   const paths = new Map<string, GoneChange[]>();
   for (const one of gone) {
     const reason = renderReason(one);
-    paths.set(reason, [...(paths.get(reason) ?? []), one]);
+    const alike = paths.get(reason) ?? [];
+    paths.set(reason, alike);
+    alike.push(one);
   }
   const reasons = [...paths].map(([reason, all]) => `${renderPaths(all)}: ${reason}.`);
   return [`what ${numbersOf(undone)} changed is no longer there.`, ...reasons].join(" ");
@@ -82,8 +84,13 @@ export function renderGone(undone: readonly { readonly seq: number }[], gone: re
 
 /** Renders the paths of changes, each once. */
 export function renderPaths(gone: readonly GoneChange[]): string {
-  const all = [...new Set(gone.map(({ path }) => renderName(path)))];
-  return `${all.slice(0, maxGone).join(", ")}${all.length > maxGone ? " and others" : ""}`;
+  const paths = new Set<string>();
+  for (const { path } of gone) {
+    paths.add(path);
+    if (paths.size > maxGone) break;
+  }
+  const named = [...paths].slice(0, maxGone).map(renderName).join(", ");
+  return paths.size > maxGone ? `${named} and others` : named;
 }
 
 /** Renders the numbers of checkpoints. */

@@ -1,9 +1,11 @@
 /** The answer of `coder::undo` as text. */
 import { posix } from "node:path";
 import { renderAuthor } from "../../base/author.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
 import { isUnrecorded } from "../checkpoints/with-checkpoint.ts";
 import { renderName } from "../render/entry-text.ts";
+import { joinLines, renderEach } from "../render/lines.ts";
 import {
   type ConflictFields,
   isAllSkipped,
@@ -22,12 +24,17 @@ interface UndoForm {
 }
 
 /** Renders what an undo has changed, or why it has changed nothing, and what to do next. */
-export function renderUndo(answer: UndoAnswer, form: UndoForm, sentence: Wording["sentence"]): string {
+export function* renderUndo(
+  answer: UndoAnswer,
+  form: UndoForm,
+  sentence: Wording["sentence"],
+): Steps<string> {
   const { undone, conflicts, resolved, commands, passed_over: passed, untouched, unrecorded } = answer;
   if (resolved !== undefined) return sentence(renderResolved(resolved));
-  return [
+  const changes = yield* renderEach(undone, renderUndone);
+  return yield* joinLines([
     ...(passed === undefined ? [] : [renderPassed(passed)]),
-    ...undone.flatMap(renderUndone),
+    ...changes,
     ...conflicts.map(renderConflict),
     ...(untouched === undefined ? [] : [renderUntouched(untouched, undone)]),
     ...(commands === undefined ? [] : [renderCommands(commands, conflicts)]),
@@ -39,7 +46,7 @@ export function renderUndo(answer: UndoAnswer, form: UndoForm, sentence: Wording
         checkpoint: (answer as { readonly checkpoint?: number }).checkpoint,
       }),
     ),
-  ].join("\n");
+  ]);
 }
 
 function renderResolved({ outcome, paths, more = 0 }: Resolved): string {
@@ -114,7 +121,7 @@ function renderUntouched(paths: readonly string[], undone: readonly { readonly s
   return `[${who} not changed ${paths.map(renderName).join(", ")}]`;
 }
 
-function renderUndone(record: UndoneCheckpoint): string[] {
+function renderUndone(record: UndoneCheckpoint): string {
   const { seq, author, restored, removed, skipped, more } = record;
   return [
     `#${seq}${author === undefined ? "" : ` by ${renderAuthor(author)}`}`,
@@ -124,7 +131,7 @@ function renderUndone(record: UndoneCheckpoint): string[] {
     ...(more === undefined || restored.length + removed.length + skipped.length === 0
       ? []
       : [`  and ${more} more`]),
-  ];
+  ].join("\n");
 }
 
 /** Returns the advice to undo the later checkpoints first, if no other program is the cause of a conflict. */
@@ -186,8 +193,9 @@ export function reasonOfNothing(
     return `${nothing}; ${firstUndoing(staying)}${preparationFor(staying)}, then ${againAfter(staying)}.`;
   if (isAllSkipped(undone))
     return `${nothing}. To undo another checkpoint, send its seq; coder::checkpoints lists them.`;
-  const by = [...new Set(undone.flatMap(({ undone_by: one }) => one ?? []))].map((one) => `#${one}`);
-  if (undone.length > 1 && undone.some(({ seq }) => by.includes(`#${seq}`)))
+  const undos = new Set(undone.flatMap(({ undone_by: one }) => one ?? []));
+  const by = [...undos].map((one) => `#${one}`);
+  if (undone.length > 1 && undone.some(({ seq }) => undos.has(seq)))
     return `${nothing}: these took each other back, since an undo is a checkpoint too. Send the seq of the one to undo.`;
   if (undone.every((one) => one.undone_by !== undefined))
     return `${nothing}: undone already by ${by.join(", ")}. To redo, undo ${by.length === 1 ? by[0] : "those"}.`;

@@ -59,21 +59,22 @@ test("the names of new files are kept in steps", () => {
 
 test("a change is only kept when it is noted, and summed up in steps, some of them while the command runs", async () => {
   let reads = 0;
-  const change = (path: string, part: Partial<FoundChange>) => ({
-    ...{ ...at, isFolder: false, kind: "created", ...part },
+  const made = { kind: "created", isFolder: false } as const;
+  const change = (path: string, part: Pick<FoundChange, "kind" | "isFolder"> = made) => ({
+    ...{ ...at, ...part },
     get path() {
       reads++;
       return path;
     },
   });
   const command = new CommandChanges({ by: "call" });
-  for (let index = 0; index < 1023; index++) command.note(change(`d/${index}`, {}));
+  for (let index = 0; index < 1023; index++) command.note(change(`d/${index}`));
   expect(reads).toBe(0);
-  for (let index = 1023; index < 3000; index++) command.note(change(`d/${index}`, {}));
+  for (let index = 1023; index < 3000; index++) command.note(change(`d/${index}`));
   expect(reads).toBeLessThan(2000);
   await new Promise((resolve) => setImmediate(resolve));
   command.note(change("d", { kind: "deleted", isFolder: true }));
-  command.note(change("e", {}));
+  command.note(change("e"));
   const tree = { folderAt: () => undefined, presenceAt: () => "nothing" as const, denies: () => false };
   const summing = command.summarize(tree);
   let steps = 0;
