@@ -52,3 +52,20 @@ test("names that others wrote are cut", () => {
   expect(found).toMatchObject({ program: "x".repeat(200), author: { client: "y".repeat(200) } });
   end();
 });
+
+test("commands that end in a row list the files of earlier ones once, and remove some each", () => {
+  let now = 1;
+  const worker = new AnnouncedCommands(state, () => now);
+  const old = Array.from({ length: 40 }, (_, index) => `ended-1-dd-${index}-${Date.now() - 3_600_000}`);
+  const left = () => files().filter((name) => old.includes(name)).length;
+  worker.begin(cause)();
+  for (const name of old) put(name, JSON.stringify(cause));
+  worker.begin(cause)();
+  expect(left()).toBe(40);
+  now += 10_000;
+  const counts = old.map(() => {
+    worker.begin(cause)();
+    return left();
+  });
+  expect(counts.slice(0, 4)).toEqual([24, 8, 0, 0]);
+});

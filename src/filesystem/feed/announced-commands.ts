@@ -14,6 +14,10 @@ const folder = "commands";
 /** Milliseconds after which the file of a command that has ended is removed. */
 const keptMs = 60_000;
 
+/** Minimum milliseconds between two listings, and maximum files that the end of a command removes. */
+const listEveryMs = 10_000;
+const removedAtOnce = 16;
+
 /** Maximum characters of a name in the file of a command. */
 const maxNameLength = 200;
 
@@ -24,10 +28,16 @@ export class AnnouncedCommands {
   readonly #state: StateFolder;
   /** Identifies this worker among those of its process. */
   readonly #worker = randomBytes(4).toString("hex");
+  readonly #now: () => number;
   #count = 0;
+  /** The files to be removed, and the earliest time of the next listing, by `#now`. */
+  #old: AnnouncedFile[] = [];
+  #listAt = 0;
 
-  constructor(state: StateFolder) {
+  /** Creates the commands of a worker. `now` returns milliseconds. */
+  constructor(state: StateFolder, now = () => performance.now()) {
     this.#state = state;
+    this.#now = now;
   }
 
   /**
@@ -87,15 +97,24 @@ export class AnnouncedCommands {
     this.#clean();
   }
 
-  /** Removes the files of commands that ended some time ago, and of those whose workers were killed. */
+  /**
+   * Removes some files of commands that ended some time ago, and of those whose workers were killed. They are
+   * listed at most once in ten seconds, because a listing has the commands of a minute.
+   */
   #clean(): void {
     const at = this.#state.find(folder);
     if (at === undefined) return;
-    for (const { name, isRunning, pid, ended } of listIn(at))
-      if (isRunning ? !processExists(pid) : ended < Date.now() - keptMs)
-        rmSync(join(at, name), { force: true });
+    if (this.#old.length === 0 && this.#now() >= this.#listAt) {
+      this.#listAt = this.#now() + listEveryMs;
+      this.#old = listIn(at).filter(isOld);
+    }
+    for (const { name } of this.#old.splice(0, removedAtOnce)) rmSync(join(at, name), { force: true });
   }
 }
+
+/** Returns whether the file of a command is of no use any longer. */
+const isOld = ({ isRunning, pid, ended }: AnnouncedFile): boolean =>
+  isRunning ? !processExists(pid) : ended < Date.now() - keptMs;
 
 export interface AnnouncedFile {
   readonly name: string;
