@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { KnownContents } from "./known-contents.ts";
 
 const file = (text: string) => ({ content: Buffer.from(text), mode: 0o644 });
@@ -90,4 +90,22 @@ test("the files of very many dropped folders are forgotten some at a time, and a
   expect(most.total).toBeGreaterThanOrEqual(4000);
   seen.note("d/7", file("new"));
   expect(seen.current("d/7")?.content.toString()).toBe("new");
+});
+
+test("the files of one deep folder are swept without a walk to the base for each", () => {
+  const seen = new KnownContents({ folders: 100 });
+  const deep = "d/".repeat(250);
+  for (let index = 0; index < 2000; index++) seen.note(`${deep}${index}`, file(""));
+  for (let index = 0; index < 100; index++) seen.dropBelow(`a${index}`);
+  const lookups = spyOn(Map.prototype, "get");
+  try {
+    for (let index = 0; index < 50; index++) seen.dropBelow(`b${index}`);
+    // Each drop walks once, through the drops of before and of now, and checks twenty files.
+    expect(lookups.mock.calls.length).toBeLessThan(50 * (2 * 251 + 3 * 20));
+  } finally {
+    lookups.mockRestore();
+  }
+  expect(seen.current(`${deep}7`)).toBeDefined();
+  seen.dropBelow("d/d");
+  expect(seen.current(`${deep}7`)).toBeUndefined();
 });

@@ -51,6 +51,8 @@ export class KnownContents {
   /** The folders that were dropped, each with its number. Their unchanged files are forgotten on access. */
   #dropped = new Map<string, number>();
   #drops = 0;
+  /** The last drop above a folder after `drops` of them. Files in a row often share their folder. */
+  #last = { folder: "", drops: 0, drop: 0 };
   #sweep: Sweep | undefined;
 
   constructor(max: Partial<Limits> = {}) {
@@ -95,10 +97,17 @@ export class KnownContents {
 
   #current(path: string): Version | undefined {
     const version = this.#versions.get(path);
-    if (version === undefined) return undefined;
-    const isDropped = (folder: string) =>
-      (this.#dropped.get(folder) ?? this.#sweep?.dropped.get(folder) ?? 0) > version.drops;
-    return ["", ...ancestorsOf(path)].some(isDropped) ? undefined : version;
+    return version === undefined || this.#dropAbove(path) > version.drops ? undefined : version;
+  }
+
+  /** Returns the number of the last drop of a folder above a path, or 0. */
+  #dropAbove(path: string): number {
+    const folder = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
+    if (this.#last.folder === folder && this.#last.drops === this.#drops) return this.#last.drop;
+    const dropOf = (above: string) => this.#dropped.get(above) ?? this.#sweep?.dropped.get(above) ?? 0;
+    const drop = ancestorsOf(path).reduce((last, above) => Math.max(last, dropOf(above)), dropOf(""));
+    this.#last = { folder, drops: this.#drops, drop };
+    return drop;
   }
 
   #sweepSome(): void {
