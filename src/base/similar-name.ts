@@ -12,11 +12,15 @@ export function nearestFileName(name: string, names: readonly string[]): string 
   const stemOf = (one: string) => one.replace(/(?<=.)\.[^.]*$/, "");
   const stem = stemOf(name).toLowerCase();
   if (name.length > maxNameLength) return undefined;
+  const lower = name.toLowerCase();
+  const editsOf = (candidate: string) => {
+    if (stemOf(candidate) === stem) return 0;
+    // The distance is at least that, and takes longer to compute.
+    const difference = Math.abs(candidate.length - lower.length);
+    return difference * 4 > stem.length ? difference : distance(lower, candidate);
+  };
   return names
-    .map((candidate) => {
-      const isSameStem = stemOf(candidate).toLowerCase() === stem;
-      return { candidate, edits: isSameStem ? 0 : distance(name.toLowerCase(), candidate.toLowerCase()) };
-    })
+    .map((candidate) => ({ candidate, edits: editsOf(candidate.toLowerCase()) }))
     .filter(({ edits }) => edits * 4 <= stem.length)
     .sort((one, other) => one.edits - other.edits)[0]?.candidate;
 }

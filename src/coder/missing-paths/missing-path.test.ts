@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
-import type { Jail } from "../../filesystem/jail/folder.ts";
+import type { OnDirent } from "../../filesystem/jail/dirents.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
 import type { WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { SessionsFixture } from "../sessions.test-kit.ts";
 import { explainAbsence } from "./missing-path.ts";
@@ -142,4 +143,40 @@ test("one path costs a bounded number of lists and of names, however many look a
   });
   expect(counted.lists).toBeWithin(levels, 600);
   expect(counted.names).toBeWithin(6, 2000);
+});
+
+test("long names that are hard to fold take more room, and the trees of all roots share theirs", async () => {
+  const { fixture } = open();
+  await using _ = fixture;
+  const { jail, defaultExcludes } = await fixture.runtime;
+  const counted = { names: 0, folders: 0 };
+  const name = Buffer.from("ü".repeat(100));
+  const folder = {
+    *list(onDirent: OnDirent) {
+      for (; counted.names < 20_000; counted.names++) {
+        onDirent(name, 0, name.length, "file");
+        yield;
+      }
+    },
+    [Symbol.dispose]() {},
+  };
+  const seen: Jail = {
+    ...jail,
+    fromBase: () => ({ ...jail.fromBase(), admitFolder: () => folder as unknown as Folder }),
+  };
+  const empty = {
+    entries: [],
+    get keys() {
+      counted.folders++;
+      return [];
+    },
+  };
+  const keys = Array.from({ length: 40_000 }, (_, index) => `${index}/`).sort();
+  const tree = { base: { keys, entries: keys.map(() => empty) } } as unknown as WatchedTree;
+  explainAbsence(refuse.absent("xyz", "missing"), {
+    ...{ jail: seen, journal: undefined, defaultExcludes },
+    listedTrees: () => ["a", "b", "c"].map((root) => ({ name: root, tree })),
+  });
+  expect(counted.names).toBeWithin(1000, 2000);
+  expect(counted.folders).toBeWithin(40_000, 50_000);
 });

@@ -1,6 +1,6 @@
 /** The facts known about a missing path: similar names, and the calls that moved or deleted it. */
 
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { dirname, join, relative, resolve } from "node:path";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
@@ -428,6 +428,9 @@ interface Reading {
 /** Entries that take as long to read as opening a folder does. */
 const entriesOfOpening = 50;
 
+/** Bytes of a name beyond ASCII whose folding takes as long as reading an entry. */
+const bytesOfFolding = 16;
+
 /** Returns the wanted names in a folder, or none if the call may not list it. */
 function namesIn(path: string, jail: Jail, { isWanted, room }: Reading): string[] {
   if (jail.scope?.contains(path) === false || room.entries <= 0) return [];
@@ -435,10 +438,9 @@ function namesIn(path: string, jail: Jail, { isWanted, room }: Reading): string[
   using folder = jail.admitFolder(path || ".");
   const found: string[] = [];
   const reading = folder.list((bytes, from, to) => {
-    room.entries--;
-    if (room.entries < 0) return;
     const name = bytes.subarray(from, to);
-    if (!isUtf8(name)) return;
+    room.entries -= isAscii(name) ? 1 : 1 + (to - from) / bytesOfFolding;
+    if (room.entries < 0 || !isUtf8(name)) return;
     const text = name.toString();
     if (!isWanted(text)) return;
     if (!jail.isTemporary(text) && !jail.deniesIn(folder, text)) found.push(text);
@@ -447,9 +449,12 @@ function namesIn(path: string, jail: Jail, { isWanted, room }: Reading): string[
   return found.sort();
 }
 
-/** Maximum folders searched in memory, and paths found and then tested. */
-const maxFolders = 100_000;
+/** Maximum folders of all trees that are searched in memory, and paths found and then tested. */
+const maxFolders = 50_000;
 const maxFound = 10_000;
+
+/** Entries among which folders are found as fast as a name is searched for in one folder. */
+const entriesOfFolder = 64;
 const maxTested = 1000;
 
 /** Returns the paths of entries with the same name elsewhere, those with more common final names first. */
@@ -457,8 +462,9 @@ function sameNames(path: string, { jail, defaultExcludes, listedTrees }: Knowled
   const names = namesOf(path);
   const key = Buffer.from(names.at(-1)!).toString("latin1");
   const found: Namesake[] = [];
+  const room = { folders: maxFolders };
   for (const { name, tree } of listedTrees()) {
-    for (const one of pathsNamed(tree.base, key)) {
+    for (const one of pathsNamed(tree.base, key, room)) {
       const bytes = Buffer.from(one, "latin1");
       const other = name === "" ? bytes.toString() : `${name}/${bytes}`;
       if (isUtf8(bytes) && other !== path) found.push({ path: other, shared: sharedNames(other, names) });
@@ -493,13 +499,20 @@ function sharedNames(path: string, names: readonly string[]): number {
 }
 
 /** Yields the paths below `base` whose last name is `key`, one character per byte. */
-function* pathsNamed(base: WatchedFolder, key: string): Generator<string, void, void> {
+function* pathsNamed(
+  base: WatchedFolder,
+  key: string,
+  room: { folders: number },
+): Generator<string, void, void> {
   const waiting: [folder: WatchedFolder, path: string][] = [[base, ""]];
-  for (let folders = 0; waiting.length > 0 && folders < maxFolders; folders++) {
-    const [{ keys, entries }, path] = waiting.pop()!;
+  for (let next = waiting.pop(); next !== undefined && room.folders > 0; next = waiting.pop()) {
+    const [{ keys, entries }, path] = next;
+    room.folders -= 1 + entries.length / entriesOfFolder;
     if (holds(keys, key) || holds(keys, `${key}/`)) yield `${path}${key}`;
-    for (const [index, entry] of entries.entries())
+    for (let index = 0; index < entries.length; index++) {
+      const entry = entries[index];
       if (typeof entry === "object") waiting.push([entry, `${path}${keys[index]}`]);
+    }
   }
 }
 
