@@ -1,4 +1,4 @@
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { errnoOf } from "./errno.ts";
 import type { Folder, Name } from "./folder.ts";
 import { nameOf } from "./name.ts";
@@ -18,13 +18,19 @@ export function listedNames(folder: Folder, name: string): string[] | undefined 
 }
 
 /** Returns whether the folder lists this very name. Throws the errno error. */
-export function isListed(folder: Folder, text: string): boolean {
+export const isListed = (folder: Folder, text: string): boolean => runAtOnce(findListed(folder, text));
+
+/** Returns what `isListed` does, with a step for each part of the listing. Throws the errno error. */
+export function* findListed(folder: Folder, text: string): Steps<boolean> {
   const name = Buffer.from(text);
   let isThere = false;
   const entries = folder.list((bytes, from, to) => {
     isThere ||= to - from === name.length && bytes.compare(name, 0, name.length, from, to) === 0;
   });
-  for (const _ of entries) if (isThere) break;
+  for (const _ of entries) {
+    if (isThere) break;
+    yield;
+  }
   return isThere;
 }
 

@@ -1,4 +1,5 @@
 import { refuse } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import { requireTreeCopyable } from "./copy-tree.ts";
@@ -63,7 +64,7 @@ interface Request extends Ends {
 async function requireCopyable(tree: WritableTree, copying: Copying, request: Request): Promise<boolean> {
   const { source, target } = request;
   if (source.name === ".") throw refuseMove.base("copied");
-  const relation = relationOf(request);
+  const relation = await runInSlices(relationOf(request), createTimeSlice());
   if (copying.expectedRevision !== undefined) requireRevision(source, copying.expectedRevision, tree.config);
   if (relation === "same" || relation === "respelled") return false;
   requireTarget(tree.jail, copying, { source, target, relation, done: "copied" });

@@ -1,3 +1,4 @@
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { mapErrno, refusalOfErrno } from "../jail/errno.ts";
@@ -60,7 +61,7 @@ export async function requireMovable(
 ): Promise<Relation> {
   const { source } = request;
   if (source.name === ".") throw refuseMove.base("moved");
-  const relation = relationOf(request);
+  const relation = await runInSlices(relationOf(request), createTimeSlice());
   const { expectedRevision: expected } = moving;
   if (expected !== undefined) requireRevision(source, expected, config);
   if (relation === "same") return relation;

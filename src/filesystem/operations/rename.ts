@@ -1,13 +1,14 @@
 import { refuse } from "../../base/errors.ts";
+import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Requester } from "../disk/mutation.ts";
-import { mapErrno } from "../jail/errno.ts";
+import { refusalOfErrno } from "../jail/errno.ts";
 import type { ResolvedPath } from "../jail/folder.ts";
 import type { DiskTree } from "./disk-tree.ts";
 import { lastLinkOf } from "./last-link.ts";
 import { requireNothingDenied } from "./require-allowed.ts";
 import type { TwoPaths } from "./require-target.ts";
-import { relationOf } from "./same-entry.ts";
+import { type Ends, type Relation, relationOf } from "./same-entry.ts";
 
 export interface Renaming extends TwoPaths {
   /**
@@ -31,7 +32,7 @@ export async function renamePath(tree: DiskTree, renaming: Renaming, requester: 
   using target = tree.jail.admit(to, options);
   requireSource(from, source);
   const ends = { source, target };
-  const relation = renaming.comparesEnds ? mapErrno(from, () => relationOf(ends)) : "apart";
+  const relation = renaming.comparesEnds ? await comparedEnds(from, ends) : "apart";
   if (relation === "same") return false;
   if (relation !== "respelled") requireFree(renaming, target);
   if (source.stats?.isDirectory()) {
@@ -60,4 +61,13 @@ function requireFree({ to, overwrite }: TwoPaths, target: ResolvedPath): void {
   if (target.name === ".") throw refuse.rootIsKept(to);
   if (target.stats !== undefined && !overwrite) throw refuse.exists(to);
   if (target.newFolders.length > 0) throw refuse.absent(to, "missing");
+}
+
+/** Returns the relation of two ends. Throws a refusal of the path. */
+async function comparedEnds(path: string, ends: Ends): Promise<Relation> {
+  try {
+    return await runInSlices(relationOf(ends), createTimeSlice());
+  } catch (error) {
+    throw refusalOfErrno(error, path);
+  }
 }

@@ -1,7 +1,8 @@
 import { lstatSync, type Stats } from "node:fs";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { Folder, JailedPath, ResolvedPath } from "../jail/folder.ts";
-import { isListed } from "../jail/listed-name.ts";
+import { findListed } from "../jail/listed-name.ts";
 
 /** The source and the target of an entry. */
 export interface Ends {
@@ -16,15 +17,15 @@ export interface Ends {
 export type Relation = "apart" | "linked" | "same" | "respelled";
 
 /** Returns the relation of two ends. Throws the errno error. */
-export function relationOf({ source, target }: Ends): Relation {
+export function* relationOf({ source, target }: Ends): Steps<Relation> {
   if (source.path === target.path)
     return [source.sentName, target.name].includes(target.sentName) ? "same" : "respelled";
   if (!isSameFile(source, target)) return "apart";
   if (!isSameFolder(source.folder, target.folder))
     return source.stats?.isDirectory() || source.stats?.nlink === 1 ? "apart" : "linked";
   if (source.name === target.name) return "same";
-  if (!isListed(target.folder, target.name)) return "respelled";
-  return isListed(source.folder, source.name) ? "linked" : "same";
+  if (!(yield* findListed(target.folder, target.name))) return "respelled";
+  return (yield* findListed(source.folder, source.name)) ? "linked" : "same";
 }
 
 /** Throws ESTALE unless the entry at `path` is the one that had these stats, and the errno error. */

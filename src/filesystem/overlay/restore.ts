@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { Refusal, refuse } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { holdForDeferredClose } from "../disk/deferred-close.ts";
 import type { Metadata } from "../disk/metadata.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -156,7 +157,7 @@ export class Restoration {
     try {
       using source = this.#tree.jail.admit(path, asName);
       using target = this.#tree.jail.admit(other, asName);
-      return source.stats !== undefined && relationOf({ source, target }) === "respelled";
+      return source.stats !== undefined && runAtOnce(relationOf({ source, target })) === "respelled";
     } catch (error) {
       const refusal = refusalOfErrno(error, path);
       // Nothing is below a file.
