@@ -95,3 +95,22 @@ test("many folders leave in steps, and the ends of their watches do not overflow
   expect(counts.most).toBe(256);
   expect(counts.events).toBeLessThan(256);
 });
+
+test("many folders that leave with some others each do so in steps", () => {
+  const { queue } = countingQueue();
+  const table = new FolderTable(queue, {});
+  const { base } = table;
+  const list = (folder: typeof base, keys: readonly string[]) => {
+    table.setWatch(folder, queue.watch());
+    runAtOnce(table.setListing(folder, listingOf(keys)));
+  };
+  list(base, numbered(40, "/"));
+  for (const folder of base.entries) list(folder as typeof base, numbered(200, "/"));
+  let before = table.folders;
+  for (const _ of table.setListing(base, listingOf([]))) {
+    expect(before - table.folders).toBeLessThanOrEqual(2 * 256);
+    before = table.folders;
+  }
+  expect(table.folders).toBe(1);
+  expect(before).toBeLessThanOrEqual(2 * 256);
+});

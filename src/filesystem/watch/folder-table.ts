@@ -129,6 +129,8 @@ export class FolderTable {
     const added: string[] = [];
     let isSame = true;
     let at = 0;
+    /** The folders that were dropped in this step. */
+    let dropped = 0;
     /** Sets the entries so far, and keeps the old ones after them. */
     const set = () => {
       if (isSame) return;
@@ -142,9 +144,12 @@ export class FolderTable {
       const oldKey = oldKeys[at];
       if (key === undefined || (oldKey !== undefined && oldKey < key)) {
         const gone = oldEntries[at]!;
-        if (gone instanceof FolderNode && this.#isLarge(gone)) {
+        if (gone instanceof FolderNode) dropped += this.#sizeOf(gone);
+        if (gone instanceof FolderNode && dropped > perStep.folders) {
           set();
+          yield;
           yield* this.clearInSteps(gone);
+          dropped = 0;
         }
         isSame = false;
         at++;
@@ -193,11 +198,11 @@ export class FolderTable {
     this.#drop(entry);
   }
 
-  /** Returns whether the folder has more in it than are cleared in one step. */
-  #isLarge(folder: FolderNode): boolean {
+  /** Counts the folders from this one on, up to one more than are cleared in a step. */
+  #sizeOf(folder: FolderNode): number {
     let count = 0;
-    for (const _ of this.all(folder)) if (++count > perStep.folders) return true;
-    return false;
+    for (const _ of this.all(folder)) if (++count > perStep.folders) break;
+    return count;
   }
 
   /** Returns an entry of this kind, reusing the old one if its kind fits. */

@@ -78,3 +78,24 @@ test("where no more folders can be watched, the ends of the watches do not overf
   expect(queue).toMatchObject({ watches: 0, most: 256 });
   expect(table.folders).toBe(1);
 });
+
+test("fewer names of a step change in a folder where many others move up for each", () => {
+  const inotify = { watch: () => 1, unwatch: () => {}, read: () => false, close: () => {} };
+  const stepsBeside = (count: number) => {
+    const [table, pending] = [new FolderTable(inotify, {}), new ChangedNames()];
+    const keys = Array.from({ length: count }, (_, index) => `${100_000 + index}`);
+    table.setWatch(table.base, 1);
+    runAtOnce(table.setListing(table.base, { keys, kinds: keys.map(() => "file") }));
+    table.base.inode = 7n;
+    for (let index = 0; index < 512; index++) pending.add(table.base, `no such name ${index}`);
+    const reader = { open: () => ({ descriptor: openSync("/", "r"), inode: 7n }) } as unknown as FolderReader;
+    const updater = new TreeUpdater({
+      ...{ inotify, table, reader, pending, listener: {} },
+      readEvents: () => undefined,
+      maxFolders: () => 100,
+    });
+    return [...updater.settle()].length;
+  };
+  expect(stepsBeside(100)).toBeLessThan(8);
+  expect(stepsBeside(20_000)).toBeGreaterThanOrEqual(512 / 16);
+});

@@ -189,7 +189,8 @@ export class TreeUpdater {
       let done = 0;
       for (const name of names) {
         yield* this.#updateName(folder, opened.descriptor, name);
-        if (++done % namesPerStep === 0) yield;
+        // A name is inserted among those that the folder has.
+        if (++done % (folder.keys.length > largeFolder ? namesPerStep / 16 : namesPerStep) === 0) yield;
       }
     } finally {
       closeSync(opened.descriptor);
@@ -239,6 +240,9 @@ export class TreeUpdater {
 }
 
 const namesPerStep = 256;
+
+/** Names of a large folder. A change there takes a sixteenth of a step, because later names move up. */
+const largeFolder = 10_000;
 
 /** Encodes a name of one character per byte. */
 const bytesOf = (name: string): Buffer => Buffer.from(name, "latin1");
