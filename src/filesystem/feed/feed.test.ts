@@ -382,3 +382,19 @@ test.each([
   const summary = await summaryOf(prepare, (at) => writeFileSync(at(`one/.git/${path}`), "x"));
   expect(summary).toEqual({ ...nothing, hasGit: isCounted });
 });
+
+test("recorded paths without later changes are not read for the programs after a checkpoint", async () => {
+  using fixture = new RootsFixture();
+  await fixture.take();
+  let reads = 0;
+  const seqs = Object.assign([1], {
+    filter() {
+      reads++;
+      return [];
+    },
+  });
+  const recorded = new Map(Array.from({ length: 1000 }, (_, index) => [`one/${index}`, seqs]));
+  writeFileSync(fixture.at("one/7"), "");
+  expect(await fixture.feed.programsAfter({ seq: 1, time: 0, recorded })).toEqual([]);
+  expect(reads).toBe(0);
+});

@@ -297,9 +297,14 @@ export class Feed implements MutationListener {
       if (checkpoint !== undefined) own.add(checkpoint);
       else if ((change.time ?? 0) >= time && commandsIn(cause).length > 0) later.push(change);
     }
-    const foreign = new Map([...recorded].map(([path, seqs]) => [path, seqs.filter((seq) => !own.has(seq))]));
+    // Very many paths may be recorded, and few of them have later changes.
+    const foreign = new Map<string, number[]>();
     // A call of another process comes before what others change at the path after it.
-    const others = later.reverse().filter(({ path }) => foreign.get(path)?.pop() === undefined);
+    const others = later.reverse().filter(({ path }) => {
+      const seqs = foreign.get(path) ?? recorded.get(path)?.filter((seq) => !own.has(seq)) ?? [];
+      foreign.set(path, seqs);
+      return seqs.pop() === undefined;
+    });
     const isLater = (cause: CallCause) => (this.#ends.get(cause) ?? Number.POSITIVE_INFINITY) > time;
     const programs = others
       .reverse()

@@ -221,7 +221,8 @@ class Undo {
 
   /** Sets the modes of the restored folders, the innermost first. */
   async setModes(): Promise<void> {
-    const innermostFirst = [...this.#modes].sort(([one], [other]) => (one < other ? 1 : -1));
+    const sorting = mergeSort([...this.#modes], ([one], [other]) => one > other);
+    const innermostFirst = await inPauses(sorting, this.#options.pause);
     for (const [path, mode] of innermostFirst) {
       await this.#treeFor(path).setMode(path, mode);
       await this.#options.pause();
@@ -448,14 +449,19 @@ class Undo {
 }
 
 /** Returns the map with the paths at and below `from` moved to `to`. */
-const movedPaths = <T>(paths: ReadonlyMap<string, T>, from: string, to: string): Map<string, T> =>
-  new Map(
+function movedPaths<T>(paths: Map<string, T>, from: string, to: string): Map<string, T> {
+  const prefix = `${from}/`;
+  const isMoved = (path: string) => path === from || path.startsWith(prefix);
+  let isAny = false;
+  for (const path of paths.keys()) isAny ||= isMoved(path);
+  // Usually nothing is below, and there may be very many paths.
+  if (!isAny) return paths;
+  return new Map(
     [...paths].map(([path, value]) =>
-      path === from || path.startsWith(`${from}/`)
-        ? [`${to}${path.slice(from.length)}`, value]
-        : [path, value],
+      isMoved(path) ? [`${to}${path.slice(from.length)}`, value] : [path, value],
     ),
   );
+}
 
 /** A path, its state to restore, and its present one. */
 interface Restoring {
