@@ -79,6 +79,25 @@ test.each<[string, object, number]>([
   expect(all.filter((line) => line.endsWith("→x"))).toEqual(matches.map(({ line }) => `${line}→x`));
 });
 
+test("the lines of one match are rendered in steps, and another match on the last one is added to it", () => {
+  const last = 100_000;
+  const whole = {
+    path: "a",
+    line: 1,
+    column: 1,
+    end_line: last,
+    text: "\r\n".repeat(last - 1),
+    after: ["b"],
+  };
+  const matches = [whole, { path: "a", line: last, column: 5, text: "x", before: [""], after: ["b"] }];
+  const steps = renderMatches(matches);
+  let count = 0;
+  while (!steps.next().done) count++;
+  expect(count).toBeGreaterThan(150);
+  const all = Array.from({ length: last }, (_, index) => `${index + 1}→`);
+  expect(shown(matches)).toEqual(["a", ...all, `${last}→x`, `${last + 1}-b`]);
+});
+
 test("lines around many matches come in order, each once, if they overlap too", () => {
   const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `${from + at}`);
   const matches = Array.from({ length: 2000 }, (_, index) => 3 * index + 1).map((line) => ({

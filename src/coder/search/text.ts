@@ -40,29 +40,13 @@ function* linesOf(matches: readonly Match[]): Steps<string[]> {
   if (matches.every(isLineOfItsOwn)) return yield* renderEach(matches, ({ line, text }) => `${line}→${text}`);
   const hasContext = matches.some(({ before = [], after = [] }) => before.length + after.length > 0);
   const firsts = firstLines(matches);
-  const lines: string[] = [];
-  /** The lines that a later match may still add to. All lines in one map would take long to grow. */
-  const pending: NumberedLines = new Map();
-  let most = perStep;
-  let last = 0;
+  const lines = new PendingLines(hasContext);
   for (const [index, match] of matches.entries()) {
     if (index % matchesPerStep === matchesPerStep - 1) yield;
-    addLines(match, pending);
-    if (pending.size < most && index < matches.length - 1) continue;
-    const end = firsts[index + 1] ?? Number.POSITIVE_INFINITY;
-    const numbers = [...pending.keys()].filter((number) => number < end).sort((one, other) => one - other);
-    for (const number of numbers) {
-      if (hasContext && last > 0 && last !== number - 1) lines.push("…");
-      last = number;
-      const text = pending.get(number)!;
-      pending.delete(number);
-      if (typeof text === "string") lines.push(`${number}-${text}`);
-      else for (const excerpt of text) lines.push(`${number}→${excerpt}`);
-    }
-    most = perStep + 2 * pending.size;
-    yield;
+    yield* addLines(match, lines, firsts[index + 1] ?? Number.POSITIVE_INFINITY);
   }
-  return lines;
+  lines.render(Number.POSITIVE_INFINITY);
+  return lines.rendered;
 }
 
 /** Returns for each match the first line that it shows, or a later match. */
@@ -76,24 +60,71 @@ function firstLines(matches: readonly Match[]): readonly number[] {
   return firsts.reverse();
 }
 
-/** The lines of a file by their numbers: the text of a line around a match, or the excerpts of a match. */
-type NumberedLines = Map<number, string | Set<string>>;
+/** The lines of a file that later matches may still add to. All lines in one map would take long to grow. */
+class PendingLines {
+  readonly rendered: string[] = [];
+  readonly #hasContext: boolean;
+  /** For each number the text of a line around a match, or the excerpts of a match. */
+  readonly #lines = new Map<number, string | Set<string>>();
+  #most = perStep;
+  #last = 0;
 
-function addLines(match: Match, lines: NumberedLines): void {
+  constructor(hasContext: boolean) {
+    this.#hasContext = hasContext;
+  }
+
+  /** Returns whether there are enough lines to render the complete ones. */
+  get isFull(): boolean {
+    return this.#lines.size >= this.#most;
+  }
+
+  addContext(number: number, text: string): void {
+    if (!(this.#lines.get(number) instanceof Set)) this.#lines.set(number, text);
+  }
+
+  addExcerpt(number: number, excerpt: string): void {
+    const excerpts = this.#lines.get(number);
+    if (excerpts === undefined || typeof excerpts === "string") this.#lines.set(number, new Set([excerpt]));
+    else excerpts.add(excerpt);
+  }
+
+  /** Renders the lines with numbers below `end`, and forgets them. */
+  render(end: number): void {
+    const numbers = [...this.#lines.keys()]
+      .filter((number) => number < end)
+      .sort((one, other) => one - other);
+    for (const number of numbers) {
+      if (this.#hasContext && this.#last > 0 && this.#last !== number - 1) this.rendered.push("…");
+      this.#last = number;
+      const text = this.#lines.get(number)!;
+      this.#lines.delete(number);
+      if (typeof text === "string") this.rendered.push(`${number}-${text}`);
+      else for (const excerpt of text) this.rendered.push(`${number}→${excerpt}`);
+    }
+    this.#most = perStep + 2 * this.#lines.size;
+  }
+}
+
+/**
+ * Adds the lines of a match, which may have millions, and renders many of them early. No later match shows
+ * lines below `end`.
+ */
+function* addLines(match: Match, lines: PendingLines, end: number): Steps<void> {
   const { line, end_line = line, before = [], after = [], text } = match;
-  const addContext = (number: number, one: string) => {
-    if (!(lines.get(number) instanceof Set)) lines.set(number, one);
-  };
-  for (const [index, one] of before.entries()) addContext(line - before.length + index, one);
-  for (const [index, one] of after.entries()) addContext(end_line + 1 + index, one);
-  const shown = text.split(/\r?\n/);
-  if (shown.at(-1) === "…" && line + shown.length - 1 < end_line)
-    shown[shown.length - 1] = `… the match ends in line ${end_line}`;
-  for (const [index, one] of shown.entries()) {
-    const number = line + index;
-    const excerpts = lines.get(number);
-    if (excerpts === undefined || typeof excerpts === "string") lines.set(number, new Set([one]));
-    else excerpts.add(one);
+  for (const [index, one] of before.entries()) lines.addContext(line - before.length + index, one);
+  for (const [index, one] of after.entries()) lines.addContext(end_line + 1 + index, one);
+  for (let number = line, from = 0; from <= text.length; number++) {
+    const to = text.indexOf("\n", from);
+    const isLast = to < 0;
+    const one = isLast ? text.slice(from) : text.slice(from, text[to - 1] === "\r" ? to - 1 : to);
+    const isCut = isLast && one === "…" && number < end_line;
+    lines.addExcerpt(number, isCut ? `… the match ends in line ${end_line}` : one);
+    if (lines.isFull) {
+      lines.render(Math.min(end, number));
+      yield;
+    }
+    if (isLast) return;
+    from = to + 1;
   }
 }
 
