@@ -15,9 +15,15 @@ test("the same text is compiled once, and another one is another", () => {
 test("text that costs too much is refused, also when it was compiled before", () => {
   const cache = new IgnoreFileCache();
   const text = Buffer.from("*a\n");
-  expect(cache.compile(text, text.length + 30)).toBeUndefined();
-  expect(cache.compile(text, text.length + 31)).toBeDefined();
-  expect(cache.compile(text, text.length + 30)).toBeUndefined();
+  expect(cache.compile(text, text.length + 38)).toBeUndefined();
+  expect(cache.compile(text, text.length + 39)).toBeDefined();
+  expect(cache.compile(text, text.length + 38)).toBeUndefined();
+});
+
+test("each line costs the states of its rule, however short it is", () => {
+  const [cache, maxCost] = [new IgnoreFileCache(), 128 * 1024];
+  expect(cache.compile(Buffer.from("a\n".repeat(65_500)), maxCost)).toBeUndefined();
+  expect(cache.compile(Buffer.from("src/a/b.ts\n".repeat(6000)), maxCost)).toBeDefined();
 });
 
 test("texts used last are kept, up to a number of bytes", () => {

@@ -5,17 +5,21 @@ import type { StateSet } from "../../text/globs/nfa-simulator.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * Returns a bound for the work that one byte of a name costs. Each byte of the text is a state, and wildcards
- * keep theirs active.
+ * Returns a bound for the work that one byte of a name costs, and compiling the text. Each byte of the text
+ * is a state, wildcards keep theirs active, and each line is a rule with states of its own.
  */
 export function costOf(text: Buffer): number {
   let cost = text.length;
-  for (const value of text) if (value === star || value === brace) cost += costOfWildcard;
+  for (const value of text) {
+    if (value === star || value === brace) cost += costOfWildcard;
+    else if (value === lineFeed) cost += costOfLine;
+  }
   return cost;
 }
 
-const [star, brace] = [0x2a, 0x7b];
+const [star, brace, lineFeed] = [0x2a, 0x7b, 0x0a];
 const costOfWildcard = 31;
+const costOfLine = 8;
 
 /** The verdict of an ignore file on a path; `undefined` if no rule matches. */
 export type IgnoreMatch = "ignore" | "include" | undefined;

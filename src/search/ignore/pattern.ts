@@ -45,7 +45,10 @@ const components = {
   suffix: [slash, anything],
 } satisfies Record<string, Sequence>;
 
-const bytesOf = (character: string): readonly number[] => [...Buffer.from(character)];
+function bytesOf(character: string): readonly number[] {
+  const codePoint = character.codePointAt(0)!;
+  return codePoint < 128 ? [codePoint] : [...Buffer.from(character)];
+}
 
 const ofByte: readonly Token[] = Array.from({ length: lastByte + 1 }, (_, value) => ({
   kind: "one",
