@@ -70,10 +70,10 @@ export class ListedRules {
     return sources.length === 0 || haveSameEntries(sources, this.#sourcesIn(place));
   }
 
-  /** Like `haveSameSources`, for a folder whose own entries have not changed. */
-  haveSameExcludes(place: RuledPlace, { sources }: FolderRules): boolean {
+  /** Like `haveSameSources`, for a folder whose own entries are those of this version of the tree. */
+  haveSameExcludes(place: RuledPlace, { sources }: FolderRules, version: number): boolean {
     return sources.every(
-      (source) => typeof source.entry !== "object" || isSame(source, this.#sourceOf(place, source)),
+      (source) => !hasChangedInside(source, version) || isSame(source, this.#sourceOf(place, source)),
     );
   }
 
@@ -129,6 +129,11 @@ export class ListedRules {
     return this.#options.jail.denies(namesOf(inFolder(path, key.replace(/\/$/, ""))));
   }
 }
+
+/** Returns whether the entries of `.git`, or of `info` in it, have changed since a version of the tree. */
+const hasChangedInside = ({ entry, info }: RuleSource, version: number): boolean =>
+  typeof entry === "object" &&
+  (entry.changedAt > version || (typeof info === "object" && info.changedAt > version));
 
 /** Returns an entry of a folder. Throws `Unlistable` if the tree does not know its contents. */
 function entryIn(folder: WatchedFolder, key: string): WatchedEntry | undefined {

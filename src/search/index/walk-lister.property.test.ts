@@ -1,5 +1,5 @@
 /** A list that takes unchanged parts from an earlier one equals a complete one. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import fc from "fast-check";
@@ -79,7 +79,7 @@ async function openTree(fixture: JailFixture) {
     const lister = new WalkLister(start, options);
     return runAtOnce(lister.run(folders, earlier)) ? lister : undefined;
   };
-  return { tree, watched, list };
+  return { jail, tree, options, list, watched };
 }
 
 /** Returns everything that a search takes from a list. */
@@ -126,3 +126,56 @@ test("a list with parts of an earlier one is like one without, and a current one
   );
   expect(Math.min(current, partial)).toBeGreaterThan(0);
 }, 600_000);
+
+test("a change elsewhere compares no ignore files of folders that have not changed", async () => {
+  const folders = Array.from({ length: 20 }, (_, index) => `${index}`);
+  using fixture = new JailFixture({
+    ...Object.fromEntries(folders.map((folder) => [`in/${folder}/.git/info/exclude`, "a\n"])),
+    "elsewhere/a": "",
+  });
+  const { jail, tree, list } = await openTree(fixture);
+  const [kept, { version }] = [list(["in"])!, tree];
+  const denies = spyOn(jail, "denies");
+  writeFileSync(fixture.at("elsewhere/b"), "");
+  await tree.drain();
+  expect(tree.version).toBeGreaterThan(version);
+  expect(kept.isCurrent(version)).toBe(true);
+  expect(denies).toHaveBeenCalledTimes(0);
+  writeFileSync(fixture.at("in/1/.git/index"), "");
+  await tree.drain();
+  expect(kept.isCurrent(version)).toBe(true);
+  expect(denies).toHaveBeenCalledTimes(1);
+  rmSync(fixture.at("in/2/.git/info/exclude"));
+  await tree.drain();
+  expect(kept.isCurrent(version)).toBe(false);
+  tree.close();
+});
+
+test("a list with very many folders in one, and the rules above a deep start, are made in steps", async () => {
+  const start = Array.from({ length: 5 }, (_, depth) => `${depth}`);
+  const paths = start.map((_, depth) => [...start.slice(0, depth), ".gitignore"].join("/"));
+  using fixture = new JailFixture(Object.fromEntries(paths.map((path) => [path, `${path}\n`])));
+  const add = (folder: number) => mkdirSync(fixture.at([...start, `in-${folder}`].join("/")));
+  mkdirSync(fixture.at(start.join("/")));
+  for (let folder = 0; folder < 4200; folder++) add(folder);
+  const { jail, tree, options } = await openTree(fixture);
+  using folder = jail.admitFolder(start.join("/"));
+  /** Makes a list. Returns the number of steps before the first of its files or folders. */
+  const make = (earlier?: EarlierList) => {
+    const list = new WalkLister(folder, options);
+    const steps = list.run(foldersTo(tree.base, start)!, earlier);
+    let before = 0;
+    while (!steps.next().done) if (list.places.length <= 1) before++;
+    return { list, before };
+  };
+  const first = make();
+  expect(first.before).toBeGreaterThanOrEqual(start.length);
+  const { version } = tree;
+  add(4200);
+  await tree.drain();
+  const second = make({ list: first.list, version, hasSameRules: false });
+  expect(second.list.places).toHaveLength(4202);
+  // The rules above are compared and then read, the places compared, and those in the folder collected.
+  expect(second.before).toBeGreaterThanOrEqual(2 * start.length + Math.ceil(4201 / 16) + 1);
+  tree.close();
+}, 60_000);

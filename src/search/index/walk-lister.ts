@@ -112,7 +112,7 @@ export class WalkLister implements WalkList {
   }
 
   #isCurrent(place: FolderAbove, version: number): boolean {
-    return place.folder.changedAt <= version && this.#rules.haveSameExcludes(place, place.rules);
+    return place.folder.changedAt <= version && this.#rules.haveSameExcludes(place, place.rules, version);
   }
 
   /** Finds the places of an earlier list that have changed. Takes nothing from it if its rules have. */
@@ -122,7 +122,10 @@ export class WalkLister implements WalkList {
       !hasSameRules &&
       this.#rules.haveSameSources(place, place.rules) &&
       !this.#rules.areUnchanged(place, place.rules);
-    if (list.#above.some(hasOtherRules)) return;
+    for (const place of list.#above) {
+      if (hasOtherRules(place)) return;
+      yield;
+    }
     const changedBefore = new Uint32Array(list.places.length + 1);
     for (let i = 0; i < list.places.length; i++) {
       const place = list.places[i]!;
@@ -139,12 +142,13 @@ export class WalkLister implements WalkList {
     const names = path.slice(1).map(({ name }) => textOf(name));
     const earlierAbove = this.#earlier === undefined ? [] : this.#earlier.#above;
     let rulesAbove = IgnoreRules.none;
-    path.slice(0, -1).forEach((folder, depth) => {
+    for (const [depth, folder] of path.slice(0, -1).entries()) {
       const place = { folder, path: names.slice(0, depth).join("/") };
       const rules = this.#rules.in(place, rulesAbove, earlierAbove[depth]?.rules);
       this.#above.push({ ...place, rules });
       rulesAbove = rules.rules;
-    });
+      yield;
+    }
     const earlier = this.#earlier?.places[0]?.folder === start ? 0 : undefined;
     yield* this.#listFolder({ folder: start, path: names.join("/"), walked: "", rulesAbove, earlier });
     this.unmatchedGlobs = this.#filter.unmatchedGlobs;
@@ -181,7 +185,9 @@ export class WalkLister implements WalkList {
     const { keys, entries } = folder;
     const { rules } = own;
     const place: RuledFolder = { path, folding: "exact" };
-    const earlierIn = new Map(earlier === undefined ? [] : this.#earlier!.#placesIn(earlier));
+    const earlierIn = new Map<WatchedFolder, number>();
+    for (const [child, place] of earlier === undefined ? [] : this.#earlier!.#placesIn(earlier))
+      if (earlierIn.set(child, place).size % copiedPerStep === 0) yield;
     for (let i = 0; i < keys.length; i++) {
       if (this.#isStepOver()) yield;
       const [key, entry] = [keys[i]!, entries[i]!];
