@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mergeSort } from "./merge-sort.ts";
+import { itemsPerStep, mergeSort } from "./merge-sort.ts";
 import { runAtOnce } from "./time-slice.ts";
 
 const isBefore = (one: number, other: number) => one < other;
@@ -26,4 +26,24 @@ test("many items take many steps, of which none compares more than one chunk is 
     compared = 0;
   }
   expect(steps).toBeGreaterThan(100);
+});
+
+test("items with long keys are sorted in smaller steps", () => {
+  expect([0, 256, 4096].map(itemsPerStep)).toEqual([2048, 2048, 128]);
+  const [items, expected] = [shuffled(2000), shuffled(2000).toSorted((one, other) => one - other)];
+  let compared = 0;
+  const sorting = mergeSort(
+    items,
+    (one, other) => {
+      compared++;
+      return one < other;
+    },
+    itemsPerStep(4096),
+  );
+  let step = sorting.next();
+  for (; step.done !== true; step = sorting.next()) {
+    expect(compared).toBeLessThan(128 * 8);
+    compared = 0;
+  }
+  expect(step.value).toEqual(expected);
 });

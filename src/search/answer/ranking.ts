@@ -1,6 +1,6 @@
 /** The paths that match a query fuzzily, best first (coder §16). */
 import type { Deadline } from "../../base/scheduling/deadline.ts";
-import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import { itemsPerStep, mergeSort } from "../../base/scheduling/merge-sort.ts";
 import { runInSlices, type Steps, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { FuzzyPattern } from "../matchers/fuzzy.ts";
 import { isRankedAfter, type Place, type RankedPlace } from "../place.ts";
@@ -113,6 +113,8 @@ export class BestPaths implements FileSink {
   readonly #after: RankedPlace | undefined;
   /** The paths so far, at most twice as many as are useful. */
   #paths: RankedPath[] = [];
+  /** The length of the longest path. */
+  #longest = 0;
   /** The comparisons of this step. */
   #compared = 0;
 
@@ -142,6 +144,7 @@ export class BestPaths implements FileSink {
     const file = folder.walked + bytes.toString("latin1", from, to);
     const place = { file, rank, line: 0, column: 0 };
     if (this.#after !== undefined && !isRankedAfter(place, this.#after)) return true;
+    this.#longest = Math.max(this.#longest, file.length);
     this.#paths.push({ path, place });
     return true;
   }
@@ -154,6 +157,6 @@ export class BestPaths implements FileSink {
   /** Returns the best paths, in order. */
   *take(): Steps<RankedPath[]> {
     const isBefore = (one: RankedPath, other: RankedPath) => isRankedAfter(other.place, one.place);
-    return (yield* mergeSort(this.#paths, isBefore)).slice(0, this.#most);
+    return (yield* mergeSort(this.#paths, isBefore, itemsPerStep(this.#longest))).slice(0, this.#most);
   }
 }

@@ -1,6 +1,6 @@
 /** The files of a walk by time of modification, the last modified first. */
 
-import { mergeSort } from "../../base/scheduling/merge-sort.ts";
+import { itemsPerStep, mergeSort } from "../../base/scheduling/merge-sort.ts";
 import { createTimeSlice, type Steps } from "../../base/scheduling/time-slice.ts";
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
 import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
@@ -47,6 +47,7 @@ export class NewestFirst
   readonly #walk: Walk;
   readonly #options: Options;
   readonly #files: TimedFile[] = [];
+  #longestKey = 0;
   #sorting: Steps<TimedFile[]> | undefined;
   #sorted: TimedFile[] | undefined;
   #next = 0;
@@ -96,7 +97,11 @@ export class NewestFirst
   #collect(isDue: () => boolean): boolean {
     if (this.#sorting === undefined) {
       if (this.#walk.fill({ add: (...file) => this.#add(...file) })) return false;
-      this.#sorting = mergeSort(this.#files, (one, other) => one.key < other.key);
+      this.#sorting = mergeSort(
+        this.#files,
+        (one, other) => one.key < other.key,
+        itemsPerStep(this.#longestKey),
+      );
     }
     for (;;) {
       const step = this.#sorting.next();
@@ -107,8 +112,7 @@ export class NewestFirst
       if (isDue()) return false;
     }
     const { after } = this.#options;
-    const first = after === undefined ? 0 : this.#sorted.findIndex(({ key }) => key >= after);
-    this.#next = first < 0 ? this.#sorted.length : first;
+    this.#next = after === undefined ? 0 : firstNotBefore(this.#sorted, after);
     return true;
   }
 
@@ -117,7 +121,9 @@ export class NewestFirst
     const stats = ignoreVanished(() => shared.folder.lstat(nameOf(name)));
     if (stats === undefined) return true;
     const walked = timeKey(stats.mtimeMs) + shared.walked;
-    this.#files.push({ key: walked + name.toString("latin1"), folder: shared.folder.path, walked, name });
+    const key = walked + name.toString("latin1");
+    this.#longestKey = Math.max(this.#longestKey, key.length);
+    this.#files.push({ key, folder: shared.folder.path, walked, name });
     return true;
   }
 
@@ -156,4 +162,15 @@ export class NewestFirst
       throw error;
     }
   }
+}
+
+/** Returns the index of the first file, in order, whose key does not sort before this one. */
+function firstNotBefore(files: readonly TimedFile[], key: string): number {
+  let [low, high] = [0, files.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (files[middle]!.key < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
