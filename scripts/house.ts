@@ -339,7 +339,7 @@ export const plan: Plan = {
       "filesystem/files/files",
       "filesystem/jail",
     ],
-    "search/ignore": ["text/globs", "filesystem/files", "filesystem/jail"],
+    "search/ignore": ["base/scheduling", "text/globs", "filesystem/files", "filesystem/jail"],
     "search/signatures": [
       "base/scheduling",
       "base/wasm",

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { countDescriptors } from "../../tests/harness/descriptors.ts";
 import { createLog } from "../base/log/log.ts";
+import { inOneStep } from "../base/scheduling/time-slice.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
 import { createInvoke } from "../calls/invoke.ts";
 import type { Folder } from "../filesystem/jail/folder.ts";
@@ -88,7 +89,7 @@ test.each(requests)("the bytes of %j are counted as it grows", async (request) =
 
 test("a folder whose ignore files cannot be opened for lack of descriptors is closed", async () => {
   const ignoreFiles = {
-    above: () => IgnoreRules.none,
+    above: () => inOneStep(() => IgnoreRules.none),
     in(folder: Folder) {
       if (folder.path === "b/c") throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
       return IgnoreRules.none;

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { beginAtOnce } from "../base/scheduling/time-slice.ts";
 import { createWalkSlice } from "../base/scheduling/walk-slice.ts";
 import { Nullable, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { WrittenAnswer } from "../calls/contract/prepared-answer.ts";
@@ -108,7 +109,7 @@ export const tree = defineCoderFunction({
       goneRoots: profile.marks_gone_roots ? jail.goneRoots() : [],
       visited: 0,
     };
-    const level = { depth: 0, rules: filter.rulesAtStart(folder) };
+    const level = { depth: 0, rules: await beginAtOnce(filter.rulesAtStart(folder), slice) };
     if (snapshot.quota !== undefined) await countNodes(snapshot, folder, level);
     if (maxBytes !== undefined) {
       const plan = new BytePlan(snapshot, folder, maxBytes);

@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { OmitsEntry } from "../../filesystem/files/entries.ts";
 import type { Folder } from "../../filesystem/jail/folder.ts";
 import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
@@ -27,8 +28,9 @@ export class TreeFilter {
   }
 
   /** Returns the rules in the folder where the tree starts. */
-  rulesAtStart(start: Folder): IgnoreRules {
-    return this.#ignoreFiles?.in(start, this.#ignoreFiles.above(start)) ?? IgnoreRules.none;
+  *rulesAtStart(start: Folder): Steps<IgnoreRules> {
+    if (this.#ignoreFiles === undefined) return IgnoreRules.none;
+    return this.#ignoreFiles.in(start, yield* this.#ignoreFiles.above(start));
   }
 
   /** Returns the rules in a folder, from those of the folder that contains it. */

@@ -1,5 +1,6 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { NameBytes } from "../../filesystem/jail/name.ts";
-import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
+import { type FolderTrail, LazyDfa } from "../../text/globs/lazy-dfa.ts";
 import { buildNfa } from "../../text/globs/nfa.ts";
 import type { StateSet } from "../../text/globs/nfa-simulator.ts";
 import type { Rule } from "./rule.ts";
@@ -51,12 +52,19 @@ export class IgnoreFile {
     return this.#dfa.memory;
   }
 
-  /**
-   * Returns the verdict on the entry with this name in the folder at `path`. The part of the path before
-   * `from` leads to the file's own folder.
-   */
-  match(path: string, from: number, name: NameBytes, isFolder: boolean): IgnoreMatch {
-    const output = this.#dfa.outputForBytesIn(path, from, name);
+  /** Returns a trail for paths below the folder of the file, whose path with a "/" has `from` code units. */
+  trailFrom(from: number): FolderTrail {
+    return this.#dfa.trailFrom(from);
+  }
+
+  /** Documented at `LazyDfa.follow`. */
+  follow(trail: FolderTrail, path: string): Steps<void> {
+    return this.#dfa.follow(trail, path);
+  }
+
+  /** Returns the verdict on the entry with this name in the folder at `path`, by the trail to it. */
+  match(trail: FolderTrail, path: string, name: NameBytes, isFolder: boolean): IgnoreMatch {
+    const output = this.#dfa.outputForBytesIn(trail, path, name);
     return matches[isFolder ? output >> 2 : output & 3];
   }
 

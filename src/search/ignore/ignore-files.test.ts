@@ -18,7 +18,13 @@ test("the folders above a deep one are opened one in the other, and not each fro
     deniesBytesIn: (...name) => jail.deniesBytesIn(...name),
   });
   using folder = jail.admitFolder("x/y/z");
-  const rules = ignoreFiles.above(folder);
+  const steps = ignoreFiles.above(folder);
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count++;
+  const rules = step.value;
+  // A step for each folder, and one for each ignore file.
+  expect(count).toBe(4);
   const ignored = ["a", "b", "c"].filter((name) =>
     rules.ignores("x/y/z", { bytes: Buffer.from(name), from: 0, to: name.length }, false),
   );

@@ -2,6 +2,7 @@
  * Finds ignore files along a walk. Anything that keeps one from being read leaves it out: a deny rule, a link
  * in its place, a size over the limit. So a caller cannot use it to find out about denied entries.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { FileBuffer, openFileIn } from "../../filesystem/files/file-buffer.ts";
 import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
 import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
@@ -51,18 +52,23 @@ export class IgnoreFiles {
     this.#jail = jail;
   }
 
-  /** Returns the rules for this folder that come from the folders above it, starting at the base. */
-  above({ names }: Folder): IgnoreRules {
+  /**
+   * Returns the rules for this folder that come from the folders above it, starting at the base, and that
+   * have followed its path. Reads one folder per step.
+   */
+  *above({ names, path }: Folder): Steps<IgnoreRules> {
     let rules = IgnoreRules.none;
     // Opened one in the other, since a path from the base is walked to name by name.
     let next = names.length === 0 ? undefined : ignoreVanished(() => this.#jail.admitFolder("."));
     for (let depth = 1; next !== undefined; depth++) {
       using folder = next;
+      if (depth > 1) yield;
       rules = ignoreVanished(() => this.in(folder, rules)) ?? rules;
       const name = names[depth - 1]!;
       const isRead = depth < names.length && !this.#denies(folder, Buffer.from(name));
       next = isRead ? ignoreVanished(() => folder.child(name)) : undefined;
     }
+    yield* rules.follow(path);
     return rules;
   }
 

@@ -1,4 +1,6 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { NameBytes } from "../../filesystem/jail/name.ts";
+import type { FolderTrail } from "../../text/globs/lazy-dfa.ts";
 import type { IgnoreFile } from "./ignore-file.ts";
 
 /** An ignore file in force. */
@@ -6,11 +8,8 @@ interface InForce {
   readonly file: IgnoreFile;
   /** The kind of ignore file; a lower one is stronger. */
   readonly kind: number;
-  /**
-   * The offset in an entry's path that the file's patterns apply from: after the path of its folder and a
-   * slash.
-   */
-  readonly from: number;
+  /** The trail to the last folder. It skips the path of the file's own folder and a slash. */
+  readonly trail: FolderTrail;
 }
 
 /** The rules for everything below a folder: those of its own ignore files and of the folders above it. */
@@ -33,7 +32,9 @@ export class IgnoreRules {
    */
   with(path: string, own: readonly (IgnoreFile | undefined)[]): IgnoreRules {
     const from = path === "" ? 0 : path.length + 1;
-    const added = own.flatMap((file, kind) => (file === undefined ? [] : [{ file, kind, from }]));
+    const added = own.flatMap((file, kind) =>
+      file === undefined ? [] : [{ file, kind, trail: file.trailFrom(from) }],
+    );
     if (added.length === 0) return this;
     return new IgnoreRules([...added, ...this.#inForce].sort((one, other) => one.kind - other.kind));
   }
@@ -43,17 +44,25 @@ export class IgnoreRules {
     const [own, others] = [this.#inForce, other.#inForce];
     return (
       own.length === others.length &&
-      own.every(({ file, kind, from }, index) => {
+      own.every(({ file, kind, trail }, index) => {
         const one = others[index]!;
-        return file === one.file && kind === one.kind && from === one.from;
+        return file === one.file && kind === one.kind && trail.skipped === one.trail.skipped;
       })
     );
   }
 
+  /** Follows the trails of all files to the folder at `path` from the base (`LazyDfa.follow`). */
+  *follow(path: string): Steps<void> {
+    for (const { file, trail } of this.#inForce) {
+      yield* file.follow(trail, path);
+      yield;
+    }
+  }
+
   /** Returns whether the entry with this name in the folder at `path` from the base is ignored. */
   ignores(path: string, name: NameBytes, isFolder: boolean): boolean {
-    for (const { file, from } of this.#inForce) {
-      const match = file.match(path, from, name, isFolder);
+    for (const { file, trail } of this.#inForce) {
+      const match = file.match(trail, path, name, isFolder);
       if (match !== undefined) return match === "ignore";
     }
     return false;

@@ -3,9 +3,10 @@
  * of ignore.
  */
 
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { NameBytes } from "../../filesystem/jail/name.ts";
 import { GlobError, maxSetUnits } from "../../text/globs/glob-set.ts";
-import { LazyDfa } from "../../text/globs/lazy-dfa.ts";
+import { type FolderTrail, LazyDfa } from "../../text/globs/lazy-dfa.ts";
 import { buildNfa } from "../../text/globs/nfa.ts";
 import type { StateSet } from "../../text/globs/nfa-simulator.ts";
 import { parseGlob } from "../../text/globs/parse.ts";
@@ -36,6 +37,12 @@ export class PathGlobs {
   /** Returns `undefined` if both lists are empty. */
   static of(include: GlobList, exclude: GlobList): PathGlobs | undefined {
     return include.size + exclude.size === 0 ? undefined : new PathGlobs(include, exclude);
+  }
+
+  /** Follows the trails to the folder at `path` from the base (`LazyDfa.follow`). */
+  *follow(path: string): Steps<void> {
+    yield* this.include.follow(path);
+    yield* this.exclude.follow(path);
   }
 
   /** Returns whether the file with this name in the folder at `path` from the base is selected. */
@@ -111,6 +118,7 @@ export class GlobList {
   readonly #ofFiles = new Set<number>();
   readonly #ofFolders = new Set<number>();
   readonly #dfa: LazyDfa;
+  readonly #trail: FolderTrail;
 
   /** Compiles the globs. Throws a `GlobError`, whose message is a whole sentence. */
   constructor(all: readonly string[]) {
@@ -125,15 +133,21 @@ export class GlobList {
       characters: "bytes",
       outputOf: (combination) => this.#outputOf(combination),
     });
+    this.#trail = this.#dfa.trailFrom(0);
   }
 
   get size(): number {
     return this.globs.length;
   }
 
+  /** Documented at `LazyDfa.follow`. */
+  follow(path: string): Steps<void> {
+    return this.#dfa.follow(this.#trail, path);
+  }
+
   match(path: string, name: NameBytes, isFolder: boolean): GlobMatch {
     if (this.globs.length === 0) return undefined;
-    const matching = this.#matching[this.#dfa.outputForBytesIn(path, 0, name)]!;
+    const matching = this.#matching[this.#dfa.outputForBytesIn(this.#trail, path, name)]!;
     if (!(isFolder ? matching.hasMatchedFolder : matching.hasMatchedFile)) this.#note(matching, isFolder);
     return isFolder ? matching.ofFolder : matching.ofFile;
   }

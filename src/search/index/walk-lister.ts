@@ -149,8 +149,11 @@ export class WalkLister implements WalkList {
       rulesAbove = rules.rules;
       yield;
     }
+    const ofStart = names.join("/");
+    yield* rulesAbove.follow(ofStart);
+    if (this.#options.globs !== undefined) yield* this.#options.globs.follow(ofStart);
     const earlier = this.#earlier?.places[0]?.folder === start ? 0 : undefined;
-    yield* this.#listFolder({ folder: start, path: names.join("/"), walked: "", rulesAbove, earlier });
+    yield* this.#listFolder({ folder: start, path: ofStart, walked: "", rulesAbove, earlier });
     this.unmatchedGlobs = this.#filter.unmatchedGlobs;
   }
 

@@ -7,7 +7,7 @@ import { createTimeSlice, type Steps, type TimeSlice } from "../../base/scheduli
 import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
 import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
 import type { Entry } from "../../filesystem/files/types.ts";
-import type { Jail } from "../../filesystem/jail/folder.ts";
+import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
@@ -62,6 +62,7 @@ export class Walk {
   readonly #levels: WalkLevel[] = [];
   readonly #lister: FolderLister;
   #start: SharedFolder | undefined;
+  #rulesAbove: Steps<IgnoreRules> | undefined;
   /** The unfinished listing of the deepest folder. */
   #listing: Steps<void> | undefined;
   #slice: TimeSlice | undefined;
@@ -82,7 +83,7 @@ export class Walk {
   fill(sink: FileSink): boolean {
     this.#slice = createTimeSlice(sliceMilliseconds);
     this.#lister.filter = sink;
-    this.#begin();
+    if (!this.#begin()) return true;
     for (;;) {
       if (!this.#continueListing()) return true;
       const level = this.#levels.at(-1);
@@ -131,23 +132,37 @@ export class Walk {
   close(): void {
     this.#listing?.return();
     this.#listing = undefined;
+    this.#rulesAbove?.return(IgnoreRules.none);
     this.#start?.release();
     this.#start = undefined;
     while (this.#levels.length > 0) this.#leave();
   }
 
-  #begin(): void {
+  /** Begins with the start of the walk. Returns false if the slice is used up before. */
+  #begin(): boolean {
     const { only } = this.#options;
     const start = this.#start;
-    if (start === undefined) return;
+    if (start === undefined) return true;
+    const rules = this.#continueRulesAbove(start.folder);
+    if (rules === undefined) return false;
     this.#start = undefined;
-    const rules = this.#options.ignoreFiles?.above(start.folder) ?? IgnoreRules.none;
     const level = this.#descend({ held: start, rules, after: this.#options.after });
     if (only === undefined) this.#listing = this.#lister.list(level);
     else {
       const name = Buffer.from(only.raw);
       this.#entries.push(name, 0, name.length, only.kind);
       level.end = this.#entries.size;
+    }
+    return true;
+  }
+
+  /** Continues to find the rules above the start. Returns `undefined` if the slice is used up before. */
+  #continueRulesAbove(start: Folder): IgnoreRules | undefined {
+    this.#rulesAbove ??= rulesAbove(start, this.#options);
+    for (;;) {
+      const { done, value } = this.#rulesAbove.next();
+      if (done) return value;
+      if (this.#isOverdue()) return undefined;
     }
   }
 
@@ -241,6 +256,13 @@ export class Walk {
   #isOverdue(): boolean {
     return this.#slice?.isDue === true;
   }
+}
+
+/** Returns the rules from above the start of a walk. The globs follow its path too. */
+function* rulesAbove(start: Folder, { ignoreFiles, globs }: WalkOptions): Steps<IgnoreRules> {
+  const rules = ignoreFiles === undefined ? IgnoreRules.none : yield* ignoreFiles.above(start);
+  if (globs !== undefined) yield* globs.follow(start.path);
+  return rules;
 }
 
 /** Returns the part of `path` below the folder at `key`, or `undefined` if it leads elsewhere. */

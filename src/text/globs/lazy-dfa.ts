@@ -12,6 +12,9 @@ const firstRows = 16;
 /** Maximum words of all cached combinations together: about 2 MiB, with their keys. */
 const maxCached = 250_000;
 
+/** Maximum code units of a path that is as short as a name. */
+const shortPath = 255;
+
 /** Approximate bytes of a row besides its cells, and of a state. */
 const bytesOfRow = 300;
 const bytesOfState = 150;
@@ -29,6 +32,26 @@ interface ByteRange {
   readonly bytes: Buffer;
   readonly from: number;
   readonly to: number;
+}
+
+/** The folders on the way of a walk, each with the states that its path leads an automaton to. */
+export class FolderTrail {
+  /** The number of leading code units of their paths that are skipped. */
+  readonly skipped: number;
+  /** The folder matched last, after those above it that were matched before. */
+  readonly folders: string[] = [""];
+  /** The states that each leads to with a "/" after it, and their row; 0 if the table was cleared since. */
+  readonly states: StateSet[];
+  readonly rows: number[];
+  /** The number of times that the table had been cleared when the rows were found. */
+  cleared: number;
+
+  constructor(skipped: number, start: { states: StateSet; row: number; cleared: number }) {
+    this.skipped = skipped;
+    this.states = [start.states];
+    this.rows = [start.row];
+    this.cleared = start.cleared;
+  }
 }
 
 /** Returns 1 if the automaton of a single group accepts, else 0. */
@@ -64,14 +87,9 @@ export class LazyDfa {
   private cached = 0;
   private dead = 0;
   private start = 0;
-  /**
-   * The folder matched last, after those above it that were matched before, and the row that each leads to
-   * with a "/" after it.
-   */
-  private readonly folders: string[] = [];
-  private readonly rowsAfter: number[] = [];
-  /** The number of leading code units of their paths that were skipped. */
-  private skipped = 0;
+  /** The number of times that the table was cleared. */
+  private cleared = 0;
+  private readonly trail: FolderTrail;
 
   private readonly options: LazyDfaOptions;
 
@@ -85,6 +103,26 @@ export class LazyDfa {
     this.width = this.alphabet.representatives.length + 1;
     this.table = new Int32Array(firstRows * this.width);
     this.begin();
+    this.trail = this.trailFrom(0);
+  }
+
+  /** Returns a trail for paths without their first `skipped` code units. */
+  trailFrom(skipped: number): FolderTrail {
+    const { start: row, cleared } = this;
+    return new FolderTrail(skipped, { states: this.combinations.get(row)!, row, cleared });
+  }
+
+  /**
+   * Follows a trail to a folder, one level per step. Names in it then cost no more than themselves. A short
+   * path is left to the first of these.
+   */
+  *follow(trail: FolderTrail, folder: string): Generator<void, void, void> {
+    if (folder.length <= shortPath) return;
+    for (let end = folder.indexOf("/", trail.skipped); end >= 0; end = folder.indexOf("/", end + 1)) {
+      this.enter(trail, folder.slice(0, end));
+      yield;
+    }
+    this.enter(trail, folder);
   }
 
   /** Returns whether the automaton accepts the whole path. */
@@ -97,20 +135,17 @@ export class LazyDfa {
    * folder share its row.
    */
   matchesIn(folder: string, name: string): boolean {
-    return this.output(this.run(this.enter(folder, 0), name)) === 1;
+    return this.output(this.run(this.enter(this.trail, folder), name)) === 1;
   }
 
   /** Like `matchesIn`, but for the name in `bytes[from, to)`. */
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean {
-    return this.output(this.runOverBytes(this.enter(folder, 0), bytes, from, to)) === 1;
+    return this.output(this.runOverBytes(this.enter(this.trail, folder), bytes, from, to)) === 1;
   }
 
-  /**
-   * Returns the output for the path of this name in the folder at `folder`, without the first `skipped` code
-   * units of that path.
-   */
-  outputForBytesIn(folder: string, skipped: number, { bytes, from, to }: ByteRange): number {
-    return this.output(this.runOverBytes(this.enter(folder, skipped), bytes, from, to));
+  /** Returns the output for the path of this name in the folder at `folder`, by its trail. */
+  outputForBytesIn(trail: FolderTrail, folder: string, { bytes, from, to }: ByteRange): number {
+    return this.output(this.runOverBytes(this.enter(trail, folder), bytes, from, to));
   }
 
   /** The approximate memory in bytes. */
@@ -123,29 +158,46 @@ export class LazyDfa {
     return this.table[row + this.width - 1]!;
   }
 
-  /**
-   * Returns the row that the path of `folder`, from the code unit at `skipped` on, leads to with a "/" after
-   * it.
-   */
-  private enter(folder: string, skipped: number): number {
-    const { folders, rowsAfter } = this;
-    if (skipped !== this.skipped) {
-      folders.length = rowsAfter.length = 1;
-      this.skipped = skipped;
-    }
-    if (folder === folders.at(-1)) return rowsAfter.at(-1)!;
+  /** Returns the row that the path of `folder` leads to with a "/" after it. */
+  private enter(trail: FolderTrail, folder: string): number {
+    const { folders, rows, states } = trail;
+    if (folder === folders.at(-1)) return this.rowAfter(trail);
     while (!isWithin(folder, folders.at(-1)!)) {
       folders.pop();
-      rowsAfter.pop();
+      rows.pop();
+      states.pop();
     }
     const above = folders.at(-1)!;
-    const row = rowsAfter.at(-1)!;
-    const from = above === "" ? skipped : above.length + 1;
+    const row = this.rowAfter(trail);
+    const from = above === "" ? trail.skipped : above.length + 1;
     if (folder === "" || folder.length < from) return row;
     const after = this.run(this.run(row, folder, from), "/");
+    this.forgetCleared(trail);
     folders.push(folder);
-    rowsAfter.push(after);
+    rows.push(after);
+    states.push(this.combinations.get(after)!);
     return after;
+  }
+
+  /** Returns the row of the last folder, and adds it again if the table was cleared. */
+  private rowAfter(trail: FolderTrail): number {
+    this.forgetCleared(trail);
+    const known = trail.rows.at(-1)!;
+    if (known !== 0) return known;
+    const states = trail.states.at(-1)!;
+    if (!this.rows.has(keyOf(states)) && this.isFull() && !this.grow()) {
+      this.begin();
+      this.forgetCleared(trail);
+    }
+    const row = this.row(states);
+    trail.rows[trail.rows.length - 1] = row;
+    return row;
+  }
+
+  private forgetCleared(trail: FolderTrail): void {
+    if (trail.cleared === this.cleared) return;
+    trail.rows.fill(0);
+    trail.cleared = this.cleared;
   }
 
   /** Returns the row that `path`, from the code unit at `from` on, leads to from `start`. */
@@ -196,9 +248,7 @@ export class LazyDfa {
     this.cached = 0;
     this.dead = this.row(this.steps.none());
     this.start = this.row(this.steps.start());
-    this.folders.length = this.rowsAfter.length = 0;
-    this.folders.push("");
-    this.rowsAfter.push(this.start);
+    this.cleared++;
   }
 
   private advance(row: number, symbol: number): number {
