@@ -246,10 +246,11 @@ function settingsOr(close: () => void, ...[config, folder, options]: Parameters<
 /** Finds the denied entries that are not masked, one path in each step. */
 function* findReadable(denied: readonly string[], masked: MaskedEntries): Steps<ReadablePath[]> {
   const readable: ReadablePath[] = [];
+  const maskedPaths = new Set(masked.paths);
   for (const path of denied) {
     const stats = statAt(path);
     if (stats !== undefined && !isMasked(path, stats, masked)) {
-      const event = masked.paths.includes(path) ? "replaced" : stats.isDirectory() ? "changed" : "created";
+      const event = maskedPaths.has(path) ? "replaced" : stats.isDirectory() ? "changed" : "created";
       readable.push({ path, event });
     }
     yield;

@@ -22,7 +22,7 @@ import { renderChanges } from "./render-changes.ts";
 import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
 import { compileSnapshotGlobs, type SnapshotGlobs } from "./snapshot-globs.ts";
-import { type ExposedName, noteMade, noteReadable } from "./unguarded-notes.ts";
+import { nameExposed, noteMade, noteReadable } from "./unguarded-notes.ts";
 
 /** A command that is about to run. */
 export interface Observed {
@@ -85,14 +85,12 @@ export async function observe(
       const { made, readable } = hasChanged
         ? await findUnguarded().catch(() => nothingUnguarded)
         : nothingUnguarded;
-      const exposed = readable.flatMap(({ path, event }) =>
-        context.namesOf([path]).map((name) => ({ name, event })),
-      );
+      const exposed = await runInSlices(nameExposed(readable, context.namesOf), createTimeSlice());
       const notes = [
         ...new Set([
           ...noteSyntax(program.argv, config.allowlist, output?.stderr),
-          ...noteReadable(exposed),
-          ...(await sandboxNotesOf(context, { argv: program.argv, at, exposed }, output)),
+          ...noteReadable(exposed.entries),
+          ...(await sandboxNotesOf(context, { argv: program.argv, at, exposed: exposed.names }, output)),
           ...noteMade(context.namesOf(made).toSorted(), context.keptBy),
           ...(output?.hasLeft ? [leftNote] : []),
         ]),
@@ -231,7 +229,8 @@ async function undoOf(
 interface EndedCommand {
   readonly argv: readonly string[];
   readonly at: string | undefined;
-  readonly exposed: readonly ExposedName[];
+  /** The names of denied entries that it could read. */
+  readonly exposed: ReadonlySet<string>;
 }
 
 async function sandboxNotesOf(
@@ -240,7 +239,7 @@ async function sandboxNotesOf(
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
   if (!confined || !output) return [];
-  const hidden = withoutNames(await hiddenNames(), new Set(exposed.map(({ name }) => name)));
+  const hidden = withoutNames(await hiddenNames(), exposed);
   const nameOf = (path: string) => nameIn(at, path);
   const guarded = { written, hidden, kept: keptNames(), keptBy, removalOf, nestedRoots, nameOf };
   const slice = createTimeSlice();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { noteMade, noteReadable } from "./unguarded-notes.ts";
+import { nameExposed, noteMade, noteReadable } from "./unguarded-notes.ts";
 
 test("an entry that a command could read is named with the event that made it readable", () => {
   const events = ["replaced", "created", "changed"] as const;
@@ -8,6 +8,20 @@ test("an entry that a command could read is named with the event that made it re
     "keys was created while the command ran, which could read it; later commands cannot: tell the user, unless the command created it",
     "keys got files while the command ran, which could read those; later commands cannot: tell the user, unless the command created them",
   ]);
+});
+
+test("each entry is named in a step of its own", () => {
+  const readable = ["/served/a.pem", "/elsewhere/b.pem", "/served/c.pem"].map((path) => ({
+    path,
+    event: "created" as const,
+  }));
+  const naming = nameExposed(readable, (paths) =>
+    paths.filter((path) => path.startsWith("/served/")).map((path) => path.slice("/served/".length)),
+  );
+  for (const _ of readable) expect(naming.next().done).toBe(false);
+  const names = ["a.pem", "c.pem"];
+  const entries = names.map((name) => ({ name, event: "created" as const }));
+  expect(naming.next()).toEqual({ done: true, value: { entries, names: new Set(names) } });
 });
 
 test("of many entries five are named, and a name cannot forge a note", () => {

@@ -1,4 +1,5 @@
 /** Notes on entries that the sandbox could not guard, because they came while a command ran. */
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import type { ReadablePath } from "./confinement.ts";
 import type { ObservedServices } from "./observed.ts";
 import { quoteUnlessPlain } from "./quote-unless-plain.ts";
@@ -10,6 +11,29 @@ const maxNamed = 5;
 /** A denied entry that the command could read. */
 export interface ExposedName extends Pick<ReadablePath, "event"> {
   readonly name: string;
+}
+
+/** The denied entries that the command could read, and their names. */
+interface ExposedNames {
+  readonly entries: readonly ExposedName[];
+  readonly names: ReadonlySet<string>;
+}
+
+/** Names the entries as callers do, one in each step. Leaves out entries outside the served folders. */
+export function* nameExposed(
+  readable: readonly ReadablePath[],
+  namesOf: ObservedServices["namesOf"],
+): Steps<ExposedNames> {
+  const entries: ExposedName[] = [];
+  const names = new Set<string>();
+  for (const { path, event } of readable) {
+    for (const name of namesOf([path])) {
+      entries.push({ name, event });
+      names.add(name);
+    }
+    yield;
+  }
+  return { entries, names };
 }
 
 /** Notes the denied entries that the command could read, since no mount can hide what comes later. */

@@ -12,6 +12,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { autorunGlobs } from "./autorun.ts";
+import type { OnDirent } from "./dirents.ts";
+import type { Folder } from "./folder.ts";
 import { openGuardedFinder } from "./guarded-paths.ts";
 import { openJail, openRootsJail } from "./jail.ts";
 
@@ -28,6 +30,41 @@ function writeText(path: string, text: string): void {
 }
 
 const inRoot = (paths: readonly string[]) => paths.map((path) => path.slice(root.length + 1)).sort();
+
+/** Returns the turns of the event loop that work takes if each check of the clock takes a slice. */
+async function turnsOf(work: () => Promise<void>): Promise<number> {
+  let time = 0;
+  let turns = 0;
+  const clock = spyOn(performance, "now").mockImplementation(() => (time += 2));
+  let isOver = false;
+  const count = () => {
+    turns++;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  isOver = true;
+  clock.mockRestore();
+  return turns;
+}
+
+/** Returns a folder that reports each entry that it, or a folder in it, lists. */
+function countingFolder(folder: Folder, onEntry: () => void): Folder {
+  return new Proxy(folder, {
+    get(target, key) {
+      if (key === "child")
+        return (...names: Parameters<Folder["child"]>) => countingFolder(target.child(...names), onEntry);
+      if (key === "list")
+        return (onDirent: OnDirent) =>
+          target.list((...dirent) => {
+            onEntry();
+            onDirent(...dirent);
+          });
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
 
 describe("what is denied", () => {
   const deny = compileGlobSet(["**/.env", "**/*.pem", "**/secrets/**", "vault"]);
@@ -69,21 +106,36 @@ describe("what is denied", () => {
     // A folder that has not changed lately is not listed again.
     utimesSync(join(root, "slices"), 1, 1);
     const finder = await openGuardedFinder(jail);
-    let time = 0;
-    let turns = 0;
-    // Each check of the clock takes a slice.
-    const clock = spyOn(performance, "now").mockImplementation(() => (time += 2));
-    let isOver = false;
-    const count = () => {
-      turns++;
-      if (!isOver) setImmediate(count);
-    };
-    setImmediate(count);
-    await finder.refresh();
-    isOver = true;
-    clock.mockRestore();
-    expect(turns).toBeGreaterThanOrEqual(300);
+    expect(await turnsOf(() => finder.refresh())).toBeGreaterThanOrEqual(300);
     expect(finder.found.denied.length).toBe(300);
+  });
+
+  test("is a folder of very many entries after the first of them", async () => {
+    write(...Array.from({ length: 1000 }, (_, index) => `lists/vault/${"x".repeat(200)}${index}`));
+    const jail = openJail({ basePath: join(root, "lists"), deny });
+    let listed = 0;
+    const count = () => {
+      listed++;
+    };
+    const counted = {
+      ...jail,
+      reopenFolder: (path: string) => countingFolder(jail.reopenFolder(path), count),
+    };
+    expect(inRoot((await openGuardedFinder(counted)).found.denied)).toEqual(["lists/vault"]);
+    expect(listed).toBeLessThan(1000);
+  });
+
+  test("is found in slices in a denied folder too, below which there is another root", async () => {
+    write("beside/vault/open/x", ...Array.from({ length: 300 }, (_, index) => `beside/vault/${index}`));
+    write(...Array.from({ length: 100 }, (_, index) => `beside/vault/deep/${index}/x`));
+    const at = (name: string, path: string) => ({ name, path: join(root, path), isReadOnly: false, deny });
+    const jail = openRootsJail({
+      deny: compileGlobSet([]),
+      roots: [at("all", "beside"), at("open", "beside/vault/open")],
+    });
+    const finder = await openGuardedFinder(jail);
+    expect(await turnsOf(() => finder.refresh())).toBeGreaterThanOrEqual(400);
+    expect(finder.found.denied.length).toBe(400);
   });
 
   test("is found in every root, by the globs of each", async () => {

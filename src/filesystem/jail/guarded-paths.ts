@@ -172,7 +172,7 @@ class Search {
     if (folder === undefined) return;
     for (const entry of folder.denied) {
       await this.#slice.yieldIfDue();
-      if (entry.kind === "dir") this.#denied.push(...(await this.#filesOf(host, path, [entry.name])));
+      if (entry.kind === "dir") await this.#denyFolder(host, path, [entry.name]);
       else this.#denied.push(join(host, entry.name));
     }
     for (const name of folder.kept) {
@@ -243,52 +243,69 @@ class Search {
   }
 
   /**
-   * Returns the host paths that stand for a denied folder: its own, or those of the files in it. A root in it
-   * is not hidden with it.
+   * Adds the host paths that stand for a denied folder: its own, or those of the files in it. A root in it is
+   * not hidden with it.
    */
-  async #filesOf(host: string, path: string, at: readonly string[]): Promise<string[]> {
-    const whole = [join(host, ...at)];
-    if (this.#holdsRoot(whole[0]!)) return await this.#filesBesideRoots(host, path, at);
+  async #denyFolder(host: string, path: string, at: readonly string[]): Promise<void> {
+    const whole = join(host, ...at);
+    if (this.#rootsBelow(whole).length === 0) {
+      this.#denied.push(...((await this.#filesOf(host, path, at)) ?? [whole]));
+      return;
+    }
+    const entries = await this.#besideRoots(host, path, at);
+    // An entry without a path can be hidden with the folder only.
+    if (entries.some(({ isRenamed }) => isRenamed)) {
+      this.#denied.push(whole);
+      return;
+    }
+    for (const { name, kind } of entries) {
+      await this.#slice.yieldIfDue();
+      if (kind === "dir") await this.#denyFolder(host, path, [...at, name]);
+      else this.#denied.push(join(whole, name));
+    }
+  }
+
+  /** Returns the host paths of the files in a denied folder; `undefined` if it stands for itself. */
+  async #filesOf(host: string, path: string, at: readonly string[]): Promise<string[] | undefined> {
     const files: string[] = [];
     const folders = [at];
     for (let names = folders.pop(); names !== undefined; names = folders.pop()) {
-      for (const below of await this.#list(path, names)) {
-        if (below.isRenamed) return whole;
+      await this.#slice.yieldIfDue();
+      const entries = await this.#list(path, names, { max: 2 * maxFiles });
+      if (entries === undefined) return undefined;
+      for (const below of entries) {
+        if (below.isRenamed) return undefined;
         const found = [...names, below.name];
         if (below.kind === "dir") folders.push(found);
         else files.push(join(host, ...found));
       }
-      if (files.length > maxFiles || folders.length > maxFiles) return whole;
+      if (files.length > maxFiles || folders.length > maxFiles) return undefined;
     }
     return files;
   }
 
-  #holdsRoot(folder: string): boolean {
-    return [...this.#bases].some((base) => base.startsWith(`${folder}/`));
-  }
-
-  /** Returns the host paths that stand for the entries of a denied folder, except the roots in it. */
-  async #filesBesideRoots(host: string, path: string, at: readonly string[]): Promise<string[]> {
-    const files: string[] = [];
-    for (const { name, kind, isRenamed } of await this.#besideRoots(host, path, at)) {
-      // An entry without a path can be hidden with the folder only.
-      if (isRenamed) return [join(host, ...at)];
-      if (kind === "dir") files.push(...(await this.#filesOf(host, path, [...at, name])));
-      else files.push(join(host, ...at, name));
-    }
-    return files;
+  /** Returns the paths, from a folder, of the roots in it. */
+  #rootsBelow(folder: string): string[] {
+    const above = `${folder}/`;
+    return [...this.#bases].filter((base) => base.startsWith(above)).map((base) => base.slice(above.length));
   }
 
   /** Lists a folder like `#list`, without the roots in it. */
   async #besideRoots(host: string, path: string, names: readonly string[] = []): Promise<Entry[]> {
-    const entries = await this.#list(path, names);
-    const folder = join(host, ...names);
-    if (!this.#holdsRoot(folder)) return entries;
-    return entries.filter(({ name }) => !this.#bases.has(join(folder, name)));
+    const entries = (await this.#list(path, names)) ?? [];
+    const roots = new Set(this.#rootsBelow(join(host, ...names)));
+    return roots.size === 0 ? entries : entries.filter(({ name }) => !roots.has(name));
   }
 
-  /** Lists a folder, or the one that `names` lead to below it. It has no entries if it cannot be read. */
-  async #list(path: string, names: readonly string[] = []): Promise<Entry[]> {
+  /**
+   * Lists a folder, or the one that `names` lead to below it. It has no entries if it cannot be read. Returns
+   * `undefined` if it has more than `max`.
+   */
+  async #list(
+    path: string,
+    names: readonly string[],
+    { max = Number.POSITIVE_INFINITY } = {},
+  ): Promise<Entry[] | undefined> {
     const entries: Entry[] = [];
     let folder: Folder | undefined;
     try {
@@ -299,9 +316,15 @@ class Search {
         const entry = { name: raw.toString(), kind: kind ?? "other", isRenamed: !isUtf8(raw) };
         (kind === undefined ? unknown : entries).push(entry);
       });
-      for (const _ of steps) await this.#slice.yieldIfDue();
-      for (const entry of unknown)
+      for (const _ of steps) {
+        if (entries.length + unknown.length > max) return undefined;
+        await this.#slice.yieldIfDue();
+      }
+      if (entries.length + unknown.length > max) return undefined;
+      for (const entry of unknown) {
+        await this.#slice.yieldIfDue();
         entries.push({ ...entry, kind: kindOf(folder.lstat(entry.name)) ?? "other" });
+      }
       return entries;
     } catch {
       return [];
