@@ -2,7 +2,7 @@
  * Finds the files that git reads and runs besides its own folders: those that the configuration of a
  * repository, or of its user, names.
  */
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   type GitFolders,
@@ -12,6 +12,7 @@ import {
   namesIn,
   readStart,
 } from "./git-config.ts";
+import { LinkResolver, type ResolvedFile } from "./link-resolver.ts";
 
 export interface GitUser {
   /** The home folder of the user. */
@@ -46,20 +47,19 @@ export class GitPaths {
   }
 
   /**
-   * Returns the host paths that git reads or runs for a change below the host path `folder`, which has no
-   * links.
+   * Returns the files and folders that git reads or runs for a change below the host path `folder`, which has
+   * no links.
    */
-  namedFor(folder: string): string[] {
-    const paths: string[] = [];
-    const named = new NamedPaths((file, stamps) => this.#namesIn(file, stamps));
+  namedFor(folder: string): ResolvedFile[] {
+    const named = new NamedPaths((file) => this.#namesIn(file));
+    const folders: ResolvedFile[] = [];
     for (let top = folder; ; top = dirname(top)) {
-      const repository = repositoryAt(top);
+      const repository = repositoryAt(top, named.resolver);
       if (repository !== undefined) {
-        const { folders, configFiles } = repository;
-        paths.push(...folders);
-        named.add([...this.#user.configFiles, ...configFiles], { top, home: this.#user.home });
+        folders.push(...repository.folders);
+        named.add([...this.#user.configFiles, ...repository.configFiles], { top, home: this.#user.home });
       }
-      if (top === dirname(top) || named.isFull) return [...paths, ...named.paths];
+      if (top === dirname(top) || named.isFull) return [...folders, ...named.files.values()];
     }
   }
 
@@ -68,18 +68,18 @@ export class GitPaths {
    * its configuration names them. The configuration itself is not among them.
    */
   programsFor(top: string): string[] {
-    const { configFiles = [] } = repositoryAt(top) ?? {};
-    const named = new NamedPaths((file, stamps) => this.#namesIn(file, stamps));
+    const named = new NamedPaths((file) => this.#namesIn(file));
+    const { configFiles = [] } = repositoryAt(top, named.resolver) ?? {};
     named.add([...this.#user.configFiles, ...configFiles], { top, home: this.#user.home });
-    return [...named.paths];
+    return [...named.files.keys()];
   }
 
-  #namesIn(file: string, stamps: string): readonly GitName[] {
-    const known = this.#known.get(file);
+  #namesIn({ path, stamps }: FileStamps): readonly GitName[] {
+    const known = this.#known.get(path);
     if (known?.stamps === stamps) return known.names;
-    const names = namesIn(readStart(file, maxConfigBytes) ?? Buffer.alloc(0), maxPathNames);
+    const names = namesIn(readStart(path, maxConfigBytes) ?? Buffer.alloc(0), maxPathNames);
     if (this.#known.size >= maxKnown) this.#known.clear();
-    this.#known.set(file, { stamps, names });
+    this.#known.set(path, { stamps, names });
     return names;
   }
 }
@@ -92,7 +92,7 @@ const maxPathBytes = 4096;
 
 /** Maximum configuration files that one admission reads, existing or not, and their bytes together. */
 const [maxFiles, maxTotalBytes] = [64, 2 * maxConfigBytes];
-/** Maximum names of files and folders in the paths of one admission, each of which it looks up. */
+/** Maximum names of files and folders in the paths of one admission, and in the links on them. */
 const maxPathNames = 2048;
 
 /**
@@ -100,19 +100,20 @@ const maxPathNames = 2048;
  * step.
  */
 class NamedPaths {
-  readonly paths = new Set<string>();
-  readonly #namesIn: (file: string, stamps: string) => readonly GitName[];
+  /** The files and folders, by the paths that name them. */
+  readonly files = new Map<string, ResolvedFile>();
+  readonly resolver = new LinkResolver(maxPathNames);
+  readonly #namesIn: (file: FileStamps) => readonly GitName[];
   readonly #read = new Map<string, readonly GitName[]>();
   #bytesLeft = maxTotalBytes;
-  #namesLeft = maxPathNames;
 
-  constructor(namesIn: (file: string, stamps: string) => readonly GitName[]) {
+  constructor(namesIn: (file: FileStamps) => readonly GitName[]) {
     this.#namesIn = namesIn;
   }
 
   /** Whether no further file is read. */
   get isFull(): boolean {
-    return this.#read.size >= maxFiles || this.#namesLeft <= 0;
+    return this.#read.size >= maxFiles || this.resolver.isFull;
   }
 
   /** Adds the paths that configuration files, and those that they include, name in a working tree. */
@@ -123,47 +124,50 @@ class NamedPaths {
       for (const name of this.#read.get(file) ?? this.#readFile(file)) {
         const path = hostPathOf(name, file, folders);
         if (name.meaning === "include") reading.add(path);
-        if (this.paths.has(path)) continue;
-        this.#namesLeft -= path.split("/").length;
-        if (this.#namesLeft <= 0) return;
+        if (this.files.has(path)) continue;
+        const resolved = this.resolver.resolve(path);
+        if (resolved === undefined) return;
         // A folder is not run.
-        if (name.meaning !== "command" || !isFolder(path)) this.paths.add(path);
+        if (name.meaning !== "command" || !statsAt(resolved.path)?.isDirectory())
+          this.files.set(path, resolved);
       }
   }
 
   #readFile(file: string): readonly GitName[] {
     if (this.isFull) return [];
-    const { stamps, size = 0 } = stampsOf(file) ?? {};
-    const isRead = stamps !== undefined && size <= maxConfigBytes && size <= this.#bytesLeft;
-    if (isRead) this.#bytesLeft -= size;
-    const names = isRead ? this.#namesIn(file, stamps) : [];
+    const found = stampsOf(this.files.get(file)?.path ?? file, this.resolver);
+    const isRead = found !== undefined && found.size <= Math.min(maxConfigBytes, this.#bytesLeft);
+    if (isRead) this.#bytesLeft -= found.size;
+    const names = isRead ? this.#namesIn(found) : [];
     this.#read.set(file, names);
     return names;
   }
 }
 
 interface Repository {
-  /** Host paths of its folders, if those lie elsewhere. */
-  readonly folders: readonly string[];
+  /** Its folders, if those lie elsewhere. */
+  readonly folders: readonly ResolvedFile[];
   readonly configFiles: readonly string[];
 }
 
 /**
  * Returns the repository with the working tree `top`: a folder `.git`, or the one that a file `.git` names.
  */
-function repositoryAt(top: string): Repository | undefined {
+function repositoryAt(top: string, resolver: LinkResolver): Repository | undefined {
   const link = join(top, ".git");
   const stats = statsAt(link);
   if (stats === undefined) return undefined;
   const target = stats.isFile() ? linkIn(link) : ".git";
   if (target === undefined) return undefined;
-  const folder = resolve(top, target);
-  const sharing = join(folder, "commondir");
-  const shared = statsAt(sharing) === undefined ? undefined : textOf(sharing)?.trim();
-  const common = shared === undefined ? folder : resolve(folder, shared);
+  const folder = stats.isDirectory() ? { links: [], path: link } : resolver.resolve(resolve(top, target));
+  if (folder === undefined) return undefined;
+  const sharing = stampsOf(join(folder.path, "commondir"), resolver)?.path;
+  const shared = sharing === undefined ? undefined : textOf(sharing)?.trim();
+  const common = shared === undefined ? folder : resolver.resolve(resolve(folder.path, shared));
+  if (common === undefined) return undefined;
   return {
-    folders: [...new Set([folder, common])].filter((one) => one !== link),
-    configFiles: [join(common, "config"), join(folder, "config.worktree")],
+    folders: [...new Set([folder, common])].filter((one) => stats.isFile() || one !== folder),
+    configFiles: [join(common.path, "config"), join(folder.path, "config.worktree")],
   };
 }
 
@@ -180,24 +184,30 @@ const linkLabel = "gitdir: ";
 const textOf = (file: string): string | undefined =>
   readStart(file, linkLabel.length + maxPathBytes)?.toString();
 
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns whether the folder at a host path has a file `HEAD`, and git would read `name` in it. */
 export const isReadByGit = (folder: string, name: string): boolean =>
   repositoryNames.has(name) && statsAt(join(folder, "HEAD")) !== undefined;
 
-function stampsOf(file: string): { readonly stamps: string; readonly size: number } | undefined {
+interface FileStamps {
+  /** The host path without links. */
+  readonly path: string;
+  readonly stamps: string;
+  readonly size: number;
+}
+
+/** Returns the stamps of a file, or of what a link leads to; `undefined` if nothing is there. */
+function stampsOf(file: string, resolver: LinkResolver): FileStamps | undefined {
+  const options = { bigint: true, throwIfNoEntry: false } as const;
   try {
-    const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-    if (stats === undefined) return undefined;
+    let path = file;
+    let stats = lstatSync(file, options);
+    if (stats?.isSymbolicLink()) {
+      path = resolver.resolve(file)?.path ?? file;
+      stats = lstatSync(path, options);
+    }
+    if (stats === undefined || stats.isSymbolicLink()) return undefined;
     const { dev, ino, size, mtimeNs, ctimeNs } = stats;
-    return { stamps: `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`, size: Number(size) };
+    return { path, stamps: `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`, size: Number(size) };
   } catch {
     return undefined;
   }

@@ -179,7 +179,10 @@ class Search {
       await this.#slice.yieldIfDue();
       this.#kept.add(join(host, name));
     }
-    if (folder.hasRepository) for (const named of this.#tree.namedByGit(path)) this.#keep(named);
+    for (const named of folder.hasRepository ? this.#tree.namedByGit(path) : []) {
+      await this.#slice.yieldIfDue();
+      this.#keep(named);
+    }
     for (const [name, below] of folder.folders)
       await this.#visit(join(host, name), pathIn(path, name), below);
   }

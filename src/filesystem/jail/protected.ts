@@ -1,8 +1,9 @@
 /** Protects files that callers may read and never change: those that determine the worker's configuration. */
-import { readlinkSync, type Stats, statSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { type Stats, statSync } from "node:fs";
+import { join, relative } from "node:path";
 import { ancestorsOf } from "./backend.ts";
 import type { ProtectedChange } from "./folder.ts";
+import { LinkResolver, type ResolvedFile } from "./link-resolver.ts";
 
 /** The place of a change. Paths are relative to the base. */
 export interface ChangedPlace {
@@ -28,62 +29,49 @@ export interface ProtectedFiles {
 
 /** Protects the host paths `files`, existing or not, in a jail around the canonical host path `base`. */
 export function protectFiles(base: string, files: readonly string[]): ProtectedFiles {
-  const paths = [...new Set(files.flatMap(locationsOf))]
+  const resolver = new LinkResolver();
+  return protect(
+    base,
+    files.map((file) => resolver.resolve(file)!),
+    files,
+  );
+}
+
+/** Like `protectFiles`, for files as they are now. */
+export const protectResolved = (base: string, files: readonly ResolvedFile[]): ProtectedFiles =>
+  protect(
+    base,
+    files,
+    files.map(({ path }) => path),
+  );
+
+/** `files`: host paths of the resolved files, for their stats at each change. */
+function protect(base: string, resolved: readonly ResolvedFile[], files: readonly string[]): ProtectedFiles {
+  const paths = [...new Set(resolved.flatMap(({ links, path }) => [...links, path]))]
     .map((location) => relative(base, location))
     .filter((path) => path !== "" && path !== ".." && !path.startsWith("../"));
   const is = (stats: Stats) => files.some((file) => isSame(stats, statsOf(file)));
   const isOnTheWay = (stats: Stats) =>
-    paths.flatMap(ancestorsOf).some((folder) => isSame(stats, statsOf(join(base, folder))));
+    [...new Set(paths.flatMap(ancestorsOf))].some((folder) => isSame(stats, statsOf(join(base, folder))));
   return {
     paths,
     is,
-    holds: (path, fold) => paths.some((folder) => fold(path).startsWith(`${fold(folder)}/`)),
+    holds(path, fold) {
+      const own = fold(path);
+      return paths.some((folder) => own.startsWith(`${fold(folder)}/`));
+    },
     covers({ path, newFolders, stats }, change, fold) {
       if (files.length === 0) return false;
       const above = ancestorsOf(path);
-      const changed = [path, ...above.slice(above.length - newFolders.length)].map(fold);
+      const changed = new Set([path, ...above.slice(above.length - newFolders.length)].map(fold));
       const own = `${fold(path)}/`;
       const kept = paths.map(fold);
-      if (kept.some((name) => changed.includes(name))) return true;
+      if (kept.some((name) => changed.has(name))) return true;
       if (change === "tree" && kept.some((name) => name.startsWith(own))) return true;
       if (stats === undefined) return false;
       return is(stats) || (change === "tree" && stats.isDirectory() && isOnTheWay(stats));
     },
   };
-}
-
-const maxLinks = 40;
-
-/**
- * Returns the host paths of each link on the path to a file, and of the file itself, without links above the
- * last name.
- */
-function locationsOf(file: string): string[] {
-  const links: string[] = [];
-  const names = file.split("/");
-  let at = "/";
-  for (let name = names.shift(); name !== undefined; name = names.shift()) {
-    if (name === "..") at = dirname(at);
-    if (name === "" || name === "." || name === "..") continue;
-    const location = join(at, name);
-    const target = links.length < maxLinks ? targetOf(location) : undefined;
-    if (target === undefined) {
-      at = location;
-      continue;
-    }
-    links.push(location);
-    names.unshift(...target.split("/"));
-    if (target.startsWith("/")) at = "/";
-  }
-  return [...links, at];
-}
-
-function targetOf(location: string): string | undefined {
-  try {
-    return readlinkSync(location);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the stats, or `undefined` if nothing is there. */

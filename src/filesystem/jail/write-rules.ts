@@ -7,7 +7,7 @@ import { denyRules } from "./deny-rules.ts";
 import type { Folder, ProtectedChange } from "./folder.ts";
 import { GitPaths, type GitUser, isReadByGit } from "./git-paths.ts";
 import type { Folding } from "./name-comparison.ts";
-import { type ChangedPlace, protectFiles } from "./protected.ts";
+import { type ChangedPlace, protectResolved } from "./protected.ts";
 
 export interface WriteDenial {
   readonly globs: GlobSet;
@@ -97,9 +97,9 @@ export function writeRules(
       if (isReadByGit(folder, fold(name))) return true;
       folder = join(folder, name);
     }
-    const paths = git.namedFor(join(base, ...inRoot.slice(0, -1)));
-    if (paths.length === 0) return false;
-    const named = protectFiles(base, paths);
+    const files = git.namedFor(join(base, ...inRoot.slice(0, -1)));
+    if (files.length === 0) return false;
+    const named = protectResolved(base, files);
     return named.covers(place, change, fold) || named.holds(place.path, fold);
   };
   const mayDenyBelow = (names: readonly string[], folding: Folding) =>
