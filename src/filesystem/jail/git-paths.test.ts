@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { GitPaths } from "./git-paths.ts";
+import { areInRepository, GitPaths } from "./git-paths.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -99,4 +99,14 @@ test("links in a circle are no configuration", () => {
   writeFileSync(join(root, ".git/config"), "[include]\n\tpath = ../one\n");
   const [named] = paths.namedFor(root);
   expect(new Set(named?.links)).toEqual(new Set(circle.map((name) => join(root, name))));
+});
+
+test("a repository among few folders or many is known by its `HEAD`", () => {
+  const folders = Array.from({ length: 20 }, (_, index) => root + "/refs".repeat(index + 1));
+  mkdirSync(folders.at(-1)!, { recursive: true });
+  const counts = [1, 20] as const;
+  writeFileSync(join(root, "HEAD"), "");
+  expect(counts.map((count) => areInRepository(folders.slice(0, count)))).toEqual([false, false]);
+  writeFileSync(join(root, "refs/HEAD"), "");
+  expect(counts.map((count) => areInRepository(folders.slice(0, count)))).toEqual([true, true]);
 });

@@ -3,7 +3,8 @@
  * repository, or of its user, names.
  */
 import { lstatSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
+import { foldersWith } from "./folders-with.ts";
 import {
   type GitFolders,
   type GitName,
@@ -53,14 +54,14 @@ export class GitPaths {
   namedFor(folder: string): ResolvedFile[] {
     const named = new NamedPaths((file) => this.#namesIn(file));
     const folders: ResolvedFile[] = [];
-    for (let top = folder; ; top = dirname(top)) {
+    for (const top of foldersWith(".git", folder)) {
       const repository = repositoryAt(top, named.resolver);
-      if (repository !== undefined) {
-        folders.push(...repository.folders);
-        named.add([...this.#user.configFiles, ...repository.configFiles], { top, home: this.#user.home });
-      }
-      if (top === dirname(top) || named.isFull) return [...folders, ...named.files.values()];
+      if (repository === undefined) continue;
+      folders.push(...repository.folders);
+      named.add([...this.#user.configFiles, ...repository.configFiles], { top, home: this.#user.home });
+      if (named.isFull) break;
     }
+    return [...folders, ...named.files.values()];
   }
 
   /**
@@ -184,9 +185,22 @@ const linkLabel = "gitdir: ";
 const textOf = (file: string): string | undefined =>
   readStart(file, linkLabel.length + maxPathBytes)?.toString();
 
-/** Returns whether the folder at a host path has a file `HEAD`, and git would read `name` in it. */
-export const isReadByGit = (folder: string, name: string): boolean =>
-  repositoryNames.has(name) && statsAt(join(folder, "HEAD")) !== undefined;
+/**
+ * Returns whether one of these folders, all of them on the way to the last, has a file `HEAD`. They contain
+ * names that git reads in a repository.
+ */
+export function areInRepository(folders: readonly string[]): boolean {
+  if (folders.length <= fewFolders)
+    return folders.some((folder) => statsAt(join(folder, "HEAD")) !== undefined);
+  const withHead = new Set(foldersWith("HEAD", folders.at(-1)!));
+  return folders.some((folder) => withHead.has(folder));
+}
+
+/** Maximum number of folders that are looked up one by one. */
+const fewFolders = 8;
+
+/** Returns whether git reads `name` in a repository. */
+export const isRepositoryName = (name: string): boolean => repositoryNames.has(name);
 
 interface FileStamps {
   /** The host path without links. */

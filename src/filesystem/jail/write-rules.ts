@@ -5,7 +5,7 @@ import { autorunProgramOf } from "./autorun.ts";
 import { namesOf, pathIn } from "./backend.ts";
 import { denyRules } from "./deny-rules.ts";
 import type { Folder, ProtectedChange } from "./folder.ts";
-import { GitPaths, type GitUser, isReadByGit } from "./git-paths.ts";
+import { areInRepository, GitPaths, type GitUser, isRepositoryName } from "./git-paths.ts";
 import type { Folding } from "./name-comparison.ts";
 import { type ChangedPlace, protectResolved } from "./protected.ts";
 
@@ -92,12 +92,14 @@ export function writeRules(
     if (git === undefined) return false;
     const fold = (path: string) => rules.fold(path, place.folding);
     const inRoot = namesOf(place.path);
+    const suspects: string[] = [];
     let folder = base;
-    for (const name of inRoot) {
-      if (isReadByGit(folder, fold(name))) return true;
-      folder = join(folder, name);
+    for (const [index, name] of inRoot.entries()) {
+      if (isRepositoryName(fold(name))) suspects.push(folder);
+      if (index < inRoot.length - 1) folder = folder === "/" ? `/${name}` : `${folder}/${name}`;
     }
-    const files = git.namedFor(join(base, ...inRoot.slice(0, -1)));
+    if (areInRepository(suspects)) return true;
+    const files = git.namedFor(folder);
     if (files.length === 0) return false;
     const named = protectResolved(base, files);
     return named.covers(place, change, fold) || named.holds(place.path, fold);
