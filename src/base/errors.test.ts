@@ -263,6 +263,7 @@ const ofPatches: Samples<typeof refusePatch> = {
   cutOff: refusePatch.cutOff(),
   manyHunks: refusePatch.manyHunks(50_001, 50_000),
   badLine: refusePatch.badLine(line, 'each line of a hunk begins with " ", "-" or "+"'),
+  longHeader: refusePatch.longHeader(line, 70_000, 65_536),
   noFileName: refusePatch.noFileName(line),
   twoNames: refusePatch.twoNames(line, ["f", "g\n"]),
   emptyFilePatch: refusePatch.emptyFilePatch("f"),

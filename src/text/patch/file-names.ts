@@ -54,14 +54,21 @@ const maxPairUnits = 2 * 4096 + 8;
 /** Returns both names if they are equal, or but for their first parts. */
 function readHalves(text: string): readonly [string, string] | undefined {
   if (text.length > maxPairUnits) return undefined;
-  let found: readonly [string, string] | undefined;
-  for (let at = text.indexOf(" "); at >= 0; at = text.indexOf(" ", at + 1)) {
-    const halves = [text.slice(0, at), text.slice(at + 1)] as const;
-    if (halves[0] === halves[1]) return halves;
-    const [old, now] = halves.map((half) => withoutParts(half, 1));
-    if (old !== undefined && old !== "" && old === now) found ??= halves;
+  const half = (text.length - 1) / 2;
+  if (text[half] === " " && text.slice(0, half) === text.slice(half + 1))
+    return [text.slice(0, half), text.slice(half + 1)];
+  const oldSlash = text.indexOf("/");
+  let nowSlash = -1;
+  for (let at = text.indexOf(" ", oldSlash + 1); at >= 0; at = text.indexOf(" ", at + 1)) {
+    if (nowSlash <= at) nowSlash = text.indexOf("/", at + 1);
+    if (oldSlash < 0 || nowSlash < 0) return undefined;
+    // It grows with `at`, so the rest of both names has one length at a single blank.
+    const excess = at - oldSlash - (text.length - nowSlash);
+    if (excess < 0) continue;
+    const old = excess === 0 ? text.slice(oldSlash + 1, at) : "";
+    return old !== "" && text.endsWith(old) ? [text.slice(0, at), text.slice(at + 1)] : undefined;
   }
-  return found;
+  return undefined;
 }
 
 /**
@@ -120,13 +127,15 @@ const maxQuotedUnits = 4 * 4096 + 2;
 function readQuoted(text: string): { readonly name: string; readonly rest: string } | undefined {
   const end = /^"(?:[^"\\]|\\.)*"/.exec(text.slice(0, maxQuotedUnits))?.[0].length;
   if (end === undefined) return undefined;
-  const parts: Buffer[] = [];
+  const quoted = Buffer.allocUnsafe(3 * end);
+  let length = 0;
   for (const [part, octal, escaped] of text.slice(1, end - 1).matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gu)) {
     const byte = octal === undefined ? escapes[escaped ?? ""] : Number.parseInt(octal, 8);
     if (part.startsWith("\\") && (byte === undefined || byte > 255)) return undefined;
-    parts.push(byte === undefined ? Buffer.from(part) : Buffer.from([byte]));
+    if (byte === undefined) length += quoted.write(part, length);
+    else quoted[length++] = byte;
   }
-  const bytes = Buffer.concat(parts);
+  const bytes = quoted.subarray(0, length);
   const name = bytes.toString();
   return Buffer.from(name).equals(bytes) ? { name, rest: text.slice(end) } : undefined;
 }

@@ -3,7 +3,10 @@
  * another mode.
  */
 
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { readNamePair, readWholeName } from "./file-names.ts";
+import { headerTextOf } from "./header-text.ts";
 import type { LineTable } from "./line-table.ts";
 import { refusePatch } from "./patch-errors.ts";
 
@@ -51,17 +54,20 @@ type Fields = {
   -readonly [Key in "newMode" | "oldMode" | "isNew" | "isDeleted" | "wasEmpty"]?: GitHeader[Key];
 };
 
-export function parseGitHeader(lines: LineTable, first: number): GitHeader {
-  const pair = lines.textOf(first).slice(gitDiff.length);
-  const names = readNamePair(pair) ?? readNamePair(pair.trim());
+export function* parseGitHeader(lines: LineTable, first: number): Steps<GitHeader> {
+  const pair = headerTextOf(lines, first).slice(gitDiff.length);
+  const names = readNamePair(pair) ?? (pair === pair.trim() ? undefined : readNamePair(pair.trim()));
   const fields: Fields = {};
   const ends: { from?: string; to?: string } = {};
   let [line, isCopy] = [first + 1, false];
+  const steps = new LineSteps();
   for (; line < lines.count; line++) {
+    if (steps.isDueAfter(lines.endOf(line) - lines.startOf(line))) yield;
     const field = nameFieldAt(lines, line);
     if (field !== undefined) {
       ends[field.end] = field.name;
       isCopy = field.isCopy;
+      yield;
     } else if (lines.startsWith(line, indexLine)) fields.wasEmpty = readIndex(lines, line);
     else if (!readMode(lines, line, fields) && !passedOver.some((start) => lines.startsWith(line, start)))
       break;
@@ -74,7 +80,7 @@ export function parseGitHeader(lines: LineTable, first: number): GitHeader {
 function nameFieldAt(lines: LineTable, line: number) {
   for (const [start, field] of Object.entries(nameFields)) {
     if (!lines.startsWith(line, start)) continue;
-    const text = lines.textOf(line);
+    const text = headerTextOf(lines, line);
     const name = readWholeName(text.slice(start.length));
     if (name === undefined || name === "") throw refusePatch.noFileName({ line: line + 1, text });
     return { ...field, name };
@@ -85,7 +91,7 @@ function nameFieldAt(lines: LineTable, line: number) {
 function readMode(lines: LineTable, line: number, fields: Fields): boolean {
   for (const [start, { field, ...kind }] of Object.entries(modeFields)) {
     if (!lines.startsWith(line, start)) continue;
-    const text = lines.textOf(line);
+    const text = lines.headerOf(line);
     const mode = text.slice(start.length).trim();
     requireRegular(mode, { line: line + 1, text });
     Object.assign(fields, kind, { [field]: mode });
@@ -99,7 +105,7 @@ function readMode(lines: LineTable, line: number, fields: Fields): boolean {
  * a link would be applied to the file that the link leads to.
  */
 function readIndex(lines: LineTable, line: number): boolean {
-  const text = lines.textOf(line);
+  const text = lines.headerOf(line);
   const mode = text.slice(indexLine.length).trim().split(/ +/)[1];
   if (mode !== undefined) requireRegular(mode, { line: line + 1, text });
   return emptyHash.test(text);

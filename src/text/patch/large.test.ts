@@ -3,6 +3,7 @@ import { Refusal } from "../../base/errors.ts";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { applyHunks } from "./apply.ts";
 import { maxComparisons } from "./comparisons.ts";
+import { readNamePair } from "./file-names.ts";
 import { parsePatch } from "./parse.ts";
 
 /** Bytes of a hostile text. Work that grows faster than the text would not end with these either. */
@@ -69,6 +70,51 @@ const hostile: readonly (readonly [what: string, patch: string, body: string])[]
 test.each(hostile)("1 MiB of %s end", (_, patch, body) => {
   const { value } = run(patchedBy(patch, body));
   expect(Buffer.isBuffer(value) || value instanceof Refusal).toBe(true);
+});
+
+const fewSteps = 1000;
+const numbered = (line: (at: number) => string) =>
+  Array.from({ length: fewSteps }, (_, at) => line(at)).join("");
+const headers: readonly (readonly [what: string, patch: string])[] = [
+  ["without hunks", numbered((at) => `diff --git a/${at} b/${at}\nnew file mode 100644\n`)],
+  ["with ambiguous names", numbered(() => `diff --git ${"x ".repeat(4095)}y\nrename from a\nrename to b\n`)],
+  [
+    "that name a file again and again",
+    `diff --git a/a b/a\n${"rename from a\n".repeat(fewSteps)}rename to b\n`,
+  ],
+  ["of the format V4A", `*** Begin Patch\n${numbered((at) => `*** Add File: ${at}\n`)}*** End Patch\n`],
+];
+
+test.each(headers)("headers %s take a step each", (_, patch) => {
+  expect(run(parsePatch(Buffer.from(patch), "auto")).count).toBeGreaterThan(fewSteps);
+});
+
+test("names with thousands of blanks are divided without trying each blank", () => {
+  const slice = spyOn(String.prototype, "slice");
+  expect(readNamePair(`${"x ".repeat(4095)}y`)).toBe(undefined);
+  const blanks = `/${"x ".repeat(1000)}y`;
+  expect(readNamePair(`a${blanks} b${blanks}`)).toEqual([`a${blanks}`, `b${blanks}`]);
+  const { length: slices } = slice.mock.calls;
+  slice.mockRestore();
+  expect(slices).toBeLessThan(50);
+});
+
+test("long lines that begin like markers take steps by their bytes", () => {
+  const lines = `*** ${"ж".repeat(7500)}\n`.repeat(1000);
+  expect(run(parsePatch(Buffer.from(lines), "auto")).count).toBeGreaterThan(25);
+});
+
+test.each([
+  ["names a file", "--- a/f"],
+  ["begins a hunk", "@@ "],
+  ["begins a hunk of V4A", "*** Begin Patch\n*** Update File: f\n@@ "],
+])("a line that %s and is longer than any header is refused", (_, start) => {
+  const text = unified(`@@ -1 +1 @@\n-a\n+b\n${start}${"@".repeat(70_000)}\n+++ b/f\n@@\n-a\n`);
+  const patch = start.startsWith("***") ? text.slice(text.indexOf("***")) : text;
+  expect(run(parsePatch(Buffer.from(patch), "auto")).value).toMatchObject({
+    reason: "bad-input",
+    message: expect.stringContaining("65536"),
+  });
 });
 
 test("many hunks in any order are applied, and their places said, in steps", () => {

@@ -6,6 +6,12 @@ import { lineFeed } from "../edits/lines.ts";
 export const carriageReturn = 0x0d;
 
 /**
+ * Maximum bytes of a line that names files, or a place in one. Two names in quotes, with each byte in octal,
+ * take 32 KiB.
+ */
+export const maxHeaderBytes = 64 * 1024;
+
+/**
  * A table of lines. They count from 0 here; a line ends after its line feed, and the last one may have none.
  */
 export class LineTable {
@@ -31,19 +37,40 @@ export class LineTable {
 
   /** Returns the text of a line, decoded as UTF-8 and without its ending. */
   textOf(line: number): string {
+    return this.bytes.toString("utf8", this.startOf(line), this.#endOfText(line));
+  }
+
+  /** Like `textOf`, but returns only the beginning of a line that is longer than any header. */
+  headerOf(line: number): string {
+    const start = this.startOf(line);
+    return this.bytes.toString("utf8", start, Math.min(this.#endOfText(line), start + maxHeaderBytes));
+  }
+
+  #endOfText(line: number): number {
     const start = this.startOf(line);
     let end = this.endOf(line);
     if (end > start && this.bytes[end - 1] === lineFeed) end--;
     if (end > start && this.bytes[end - 1] === carriageReturn) end--;
-    return this.bytes.toString("utf8", start, end);
+    return end;
   }
 
   /** Returns whether the line begins with these ASCII characters. */
   startsWith(line: number, prefix: string): boolean {
-    const start = this.startOf(line);
-    if (start + prefix.length > this.endOf(line)) return false;
+    return this.#hasAt(this.startOf(line), line, prefix);
+  }
+
+  /** Like `startsWith`, but the line may begin with blanks. */
+  startsPadded(line: number, prefix: string): boolean {
+    let at = this.startOf(line);
+    const end = Math.min(this.endOf(line), at + maxHeaderBytes);
+    while (at < end && (this.bytes[at] === 0x20 || this.bytes[at] === 0x09)) at++;
+    return this.#hasAt(at, line, prefix);
+  }
+
+  #hasAt(from: number, line: number, prefix: string): boolean {
+    if (from + prefix.length > this.endOf(line)) return false;
     for (let at = 0; at < prefix.length; at++)
-      if (this.bytes[start + at] !== prefix.charCodeAt(at)) return false;
+      if (this.bytes[from + at] !== prefix.charCodeAt(at)) return false;
     return true;
   }
 

@@ -1,5 +1,6 @@
 /** Parses patches as callers send them: bare, in a code fence, or surrounded by prose. */
 
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { lineFeed } from "../edits/lines.ts";
 import { type LineTable, tabulateLines } from "./line-table.ts";
@@ -46,8 +47,9 @@ function* requireFewHunks(lines: LineTable): Steps<void> {
 
 function* formatOf(lines: LineTable): Steps<PatchFormat | undefined> {
   let isUnified = false;
+  const steps = new LineSteps();
   for (let line = 0; line < lines.count; line++) {
-    if (line % linesPerStep === linesPerStep - 1) yield;
+    if (steps.isDueAfter(lines.endOf(line) - lines.startOf(line))) yield;
     if (isV4aHeader(lines, line)) return "v4a";
     isUnified ||= isUnifiedHeader(lines, line);
   }

@@ -74,6 +74,15 @@ export const refusePatch = {
       { details: { patch_line: line } },
     ),
 
+  /** Refuses a line that names files, or a place in one, and is longer than any such line. */
+  longHeader: ({ line, text }: PatchLine, bytes: number, limit: number): Refusal =>
+    new Refusal(
+      "bad-input",
+      `Line ${line} of the patch, ${quoteShort(text.slice(0, 120))}, is ${bytes} bytes long, and a line that names a file or follows "@@" may have ${limit}. Nothing was changed. Send a shorter beginning of that line.`,
+      undefined,
+      { details: { patch_line: line } },
+    ),
+
   noFileName: ({ line, text }: PatchLine): Refusal =>
     new Refusal(
       "bad-input",

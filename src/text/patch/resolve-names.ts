@@ -141,7 +141,7 @@ function renamed(
 ): FilePatch {
   const { names } = file;
   if (names === undefined) return file;
-  const at = { line: file.line + 1, text: lines.textOf(file.line) };
+  const at = { line: file.line + 1, text: lines.headerOf(file.line) };
   const { moved, sides } = names;
   if (moved !== undefined && file.change === "update") {
     const [from, to] = moved.map((name) => withoutParts(name, Math.max(0, parts - 1)));

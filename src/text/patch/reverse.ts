@@ -10,7 +10,7 @@ export function reversePatch(patch: Patch): Patch {
 }
 
 function reverseFile({ lines }: Patch, file: FilePatch): FilePatch {
-  const at = { line: file.line + 1, text: lines.textOf(file.line) };
+  const at = { line: file.line + 1, text: lines.headerOf(file.line) };
   const hunks = file.hunks.map(reverseHunk);
   const names = file.names === undefined ? {} : { names: reverseNames(file.names) };
   const { path, paddedPath, line } = file;

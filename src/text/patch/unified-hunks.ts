@@ -1,5 +1,6 @@
 /** Finds the end of a hunk in a unified diff. */
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { headerTextOf } from "./header-text.ts";
 import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { Hunk } from "./patch.ts";
@@ -13,7 +14,7 @@ const linesPerStep = 16_384;
  * apply --recount`.
  */
 export function* readHunkAt(lines: LineTable, line: number): Steps<Hunk> {
-  const text = lines.textOf(line);
+  const text = headerTextOf(lines, line);
   const header = parseHunkHeader(text);
   const counted = header === undefined ? undefined : yield* endByCounts(lines, line + 1, header);
   const end = counted ?? (yield* endByStructure(lines, line + 1));
@@ -67,7 +68,7 @@ function* endByStructure(lines: LineTable, first: number): Steps<number> {
     if (line % linesPerStep === linesPerStep - 1) yield;
     if (signAt(lines, line) === undefined)
       throw refusePatch.badLine(
-        { line: line + 1, text: lines.textOf(line) },
+        { line: line + 1, text: lines.headerOf(line) },
         'each line of a hunk begins with " ", "-" or "+"',
       );
     // Blank lines at the end separate it from the text after it.
@@ -88,8 +89,8 @@ function endsHunk(lines: LineTable, line: number): boolean {
 /** Returns whether the line is the two dashes above git's version, which end a mail. */
 const isSignature = (lines: LineTable, line: number): boolean =>
   lines.startsWith(line, "--") &&
-  /^-- ?$/.test(lines.textOf(line)) &&
-  /^\d+\.\d/.test(lines.textOf(line + 1));
+  /^-- ?$/.test(lines.headerOf(line)) &&
+  /^\d+\.\d/.test(lines.headerOf(line + 1));
 
 /** Returns the sign of a line, a blank if it was lost, or `undefined` if the line cannot belong to a hunk. */
 function signAt(lines: LineTable, line: number): " " | "-" | "+" | "\\" | undefined {

@@ -3,6 +3,7 @@ import { quoteShort } from "../../base/errors.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type HeaderName, hasZeroTime, prefixPartsOf, readName, withoutParts } from "./file-names.ts";
 import { type GitHeader, gitDiff, parseGitHeader } from "./git-header.ts";
+import { headerTextOf } from "./header-text.ts";
 import type { HunkSide } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk, SentNames } from "./patch.ts";
@@ -30,7 +31,7 @@ export function* parseUnified(lines: LineTable): Steps<FilePatch[]> {
   const files: FilePatch[] = [];
   for (let line = 0, steps = 0; line < lines.count; steps++) {
     if (steps % linesPerStep === linesPerStep - 1) yield;
-    const header = headerAt(lines, line);
+    const header = yield* headerAt(lines, line);
     if (header === undefined) {
       requireNoOrphan(lines, line);
       line++;
@@ -39,6 +40,7 @@ export function* parseUnified(lines: LineTable): Steps<FilePatch[]> {
     const { hunks, end } = yield* readHunks(lines, header.end);
     files.push(fileOf(header, hunks));
     line = end;
+    yield;
   }
   return files;
 }
@@ -64,14 +66,14 @@ interface SentSides {
   readonly haveZeroTime: readonly [boolean, boolean];
 }
 
-function headerAt(lines: LineTable, line: number): FileHeader | undefined {
-  const git = lines.startsWith(line, gitDiff) ? parseGitHeader(lines, line) : undefined;
+function* headerAt(lines: LineTable, line: number): Steps<FileHeader | undefined> {
+  const git = lines.startsWith(line, gitDiff) ? yield* parseGitHeader(lines, line) : undefined;
   const at = git?.end ?? line;
   const names = namesAt(lines, at);
   if (git === undefined && names === undefined) return undefined;
   const end = names === undefined ? at : at + (names.isPair ? 2 : 1);
   requireText(lines, end);
-  const header = { line, text: lines.textOf(line), git, names, end };
+  const header = { line, text: lines.headerOf(line), git, names, end };
   requireConsistency(header);
   return header;
 }
@@ -81,8 +83,8 @@ function namesAt(lines: LineTable, line: number): SentSides | undefined {
   if (!isPair && !namesFileAlone(lines, line)) return undefined;
   const old = nameAt(lines, line);
   const now = isPair ? nameAt(lines, line + 1) : old;
-  const isZero = (at: number) => hasZeroTime(lines.textOf(at));
-  const isDated = isPair && [line, line + 1].every((at) => hasTime(lines.textOf(at)));
+  const isZero = (at: number) => hasZeroTime(lines.headerOf(at));
+  const isDated = isPair && [line, line + 1].every((at) => hasTime(lines.headerOf(at)));
   return {
     sides: [old, now],
     isPair,
@@ -98,7 +100,7 @@ function hasTime(text: string): boolean {
 }
 
 function nameAt(lines: LineTable, line: number): HeaderName {
-  const text = lines.textOf(line);
+  const text = headerTextOf(lines, line);
   const name = readName(text.slice(4).trimStart());
   if (name === "/dev/null" && !text.includes('"')) return undefined;
   if (name === undefined || name === "") throw refusePatch.noFileName({ line: line + 1, text });
@@ -230,12 +232,12 @@ function prefixPartsIn(names: SentSides | undefined, ofGit: GitHeader["names"]):
 /** Refuses binary patches and files. */
 function requireText(lines: LineTable, line: number): void {
   const text = lines.startsWith(line, "GIT binary patch") || lines.startsWith(line, "Binary files ");
-  if (text) throw refusePatch.unsupported({ line: line + 1, text: lines.textOf(line) }, "a binary file");
+  if (text) throw refusePatch.unsupported({ line: line + 1, text: lines.headerOf(line) }, "a binary file");
 }
 
 /** Refuses a hunk without a file, and formats other than a unified diff. */
 function requireNoOrphan(lines: LineTable, line: number): void {
-  const at = () => ({ line: line + 1, text: lines.textOf(line) });
+  const at = () => ({ line: line + 1, text: lines.headerOf(line) });
   if (
     lines.startsWith(line, "@@@") ||
     lines.startsWith(line, "diff --cc ") ||

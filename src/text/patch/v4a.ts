@@ -2,7 +2,9 @@
  * Parses patches in the V4A format: `*** Begin Patch`, sections that name a file each, and `*** End Patch`.
  * Hunks have no line numbers; `@@` lines name earlier lines of the file.
  */
+import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
+import { headerTextOf } from "./header-text.ts";
 import { type HunkHeader, parseHunkHeader } from "./hunk-header.ts";
 import type { LineTable } from "./line-table.ts";
 import type { FilePatch, Hunk, PatchPath } from "./patch.ts";
@@ -16,7 +18,6 @@ const environment = "*** Environment ID:";
 const headers = { add: "*** Add File:", delete: "*** Delete File:", update: "*** Update File:" } as const;
 
 const linesPerStep = 4096;
-const headingsPerStep = 512;
 
 /**
  * Returns whether the line occurs only in patches of this format: one that names a file, or the first of a
@@ -25,12 +26,7 @@ const headingsPerStep = 512;
 export function isV4aHeader(lines: LineTable, line: number): boolean {
   if (headerAt(lines, line) !== undefined) return true;
   if (!isPadded(lines, line, begin)) return false;
-  const next = lines
-    .textOf(line + 1)
-    .trimStart()
-    .startsWith(environment)
-    ? line + 2
-    : line + 1;
+  const next = lines.startsPadded(line + 1, environment) ? line + 2 : line + 1;
   return paddedHeaderAt(lines, next) !== undefined;
 }
 
@@ -41,24 +37,15 @@ function headerAt(lines: LineTable, line: number): keyof typeof headers | undefi
 
 /** Like `headerAt`, but the line may begin with blanks, like context in a hunk. */
 function paddedHeaderAt(lines: LineTable, line: number): keyof typeof headers | undefined {
-  if (!mayBePadded(lines, line)) return undefined;
-  const text = lines.textOf(line).trimStart();
+  if (!lines.startsPadded(line, "*")) return undefined;
   for (const change of ["add", "delete", "update"] as const)
-    if (text.startsWith(headers[change])) return change;
+    if (lines.startsPadded(line, headers[change])) return change;
   return undefined;
 }
 
 /** Returns whether the line is a marker between blanks. */
 const isPadded = (lines: LineTable, line: number, marker: string): boolean =>
-  mayBePadded(lines, line) && lines.textOf(line).trim() === marker;
-
-/** Returns quickly whether a line begins with a star after any blanks, as markers do. */
-function mayBePadded(lines: LineTable, line: number): boolean {
-  const end = lines.endOf(line);
-  let at = lines.startOf(line);
-  while (at < end && (lines.bytes[at] === 0x20 || lines.bytes[at] === 0x09)) at++;
-  return at < end && lines.bytes[at] === 0x2a;
-}
+  lines.startsPadded(line, marker) && lines.headerOf(line).trim() === marker;
 
 export function* parseV4a(lines: LineTable): Steps<FilePatch[]> {
   return yield* new V4aParser(lines).parse();
@@ -79,11 +66,14 @@ class V4aParser {
   *parse(): Steps<FilePatch[]> {
     const files: FilePatch[] = [];
     this.#paddedEnd = yield* this.#findPaddedEnd();
-    for (let steps = 0; this.#at < this.#lines.count; steps++) {
-      if (steps % linesPerStep === linesPerStep - 1) yield;
+    const steps = new LineSteps();
+    while (this.#at < this.#lines.count) {
+      if (steps.isDueAfter(this.#bytesAt(this.#at))) yield;
       const change = (this.#isOpen ? paddedHeaderAt : headerAt)(this.#lines, this.#at);
-      if (change !== undefined) files.push(yield* this.#section(change));
-      else {
+      if (change !== undefined) {
+        files.push(yield* this.#section(change));
+        yield;
+      } else {
         if (isPadded(this.#lines, this.#at, begin)) this.#isOpen = true;
         else if (this.#isMarker(end)) this.#isOpen = false;
         else if (this.#isOpen && !this.#isBlank() && !this.#startsWith(environment))
@@ -97,8 +87,9 @@ class V4aParser {
 
   *#findPaddedEnd(): Steps<number> {
     let found = -1;
+    const steps = new LineSteps();
     for (let line = 0; line < this.#lines.count; line++) {
-      if (line % linesPerStep === linesPerStep - 1) yield;
+      if (steps.isDueAfter(this.#bytesAt(line))) yield;
       if (isPadded(this.#lines, line, end)) found = line;
     }
     return found >= 0 && !this.#lines.startsWith(found, "*") ? found : -1;
@@ -145,9 +136,10 @@ class V4aParser {
   *#hunk(): Steps<Hunk> {
     const headings: string[] = [];
     let header: HunkHeader | undefined;
+    const steps = new LineSteps();
     for (; this.#startsWith("@@"); this.#at++) {
-      if (this.#at % headingsPerStep === headingsPerStep - 1) yield;
-      const text = this.#lines.textOf(this.#at);
+      if (steps.isDueAfter(this.#bytesAt(this.#at))) yield;
+      const text = headerTextOf(this.#lines, this.#at);
       header = parseHunkHeader(text) ?? header;
       const heading = headingIn(text);
       if (heading !== "") headings.push(heading);
@@ -184,7 +176,7 @@ class V4aParser {
   }
 
   #name(prefix: string): PatchPath {
-    const sent = this.#lines.textOf(this.#at).trimStart().slice(prefix.length).replace(/^ /, "");
+    const sent = headerTextOf(this.#lines, this.#at).trimStart().slice(prefix.length).replace(/^ /, "");
     const path = sent.trim();
     if (path === "") throw refusePatch.noFileName(this.#lineAt(this.#at));
     this.#at++;
@@ -209,11 +201,15 @@ class V4aParser {
 
   #isMarker(marker: string): boolean {
     if (marker === end && this.#at === this.#paddedEnd) return true;
-    return this.#startsWith(marker) && this.#lines.textOf(this.#at).trimEnd() === marker;
+    return this.#startsWith(marker) && this.#lines.headerOf(this.#at).trimEnd() === marker;
   }
 
   #startsWith(prefix: string): boolean {
     return this.#lines.startsWith(this.#at, prefix);
+  }
+
+  #bytesAt(line: number): number {
+    return this.#lines.endOf(line) - this.#lines.startOf(line);
   }
 
   #isBlank(): boolean {
@@ -225,7 +221,7 @@ class V4aParser {
   }
 
   #lineAt(line: number): { line: number; text: string } {
-    return { line: line + 1, text: this.#lines.textOf(line) };
+    return { line: line + 1, text: this.#lines.headerOf(line) };
   }
 
   /** Returns the refusal for an unexpected line. The last line of an unfinished patch may be cut off. */
