@@ -248,3 +248,11 @@ test("a revision that is expected of a file beside the one that a padded name me
   expect(refused).toContain("which the patch does not");
   expect(readFileSync(fixture.at("f.txt "), "utf8")).toBe("one\n");
 });
+
+test("a patch of too many files is refused before it is reversed", async () => {
+  const { fixture, call } = openWith("");
+  await using _ = fixture;
+  const patch = Array.from({ length: 1001 }, (_, at) => `*** Delete File: ${at}\n`).join("");
+  const reversed = call("coder::apply-patch", { patch, format: "v4a", reverse: true });
+  expect(await reversed.catch(String)).toContain("1001 files");
+});

@@ -166,9 +166,9 @@ export const applyPatch = defineCoderFunction({
     const encoding = requestedEncoding(rest.encoding);
     const text = textOf(rest, context);
     const parsed = await inSlices(parsePatch(text, format as "auto"), context.deadline);
+    requireFiles(parsed);
     const patch = rest.reverse ? reversePatch(parsed) : parsed;
     const expectedRevisions = rest.expected_revisions ?? {};
-    requireFiles(patch);
     const { requestRules: rules } = context;
     if (rules?.isForgiving && !rest.literal)
       await inSlices(requireUsualNames(newNames(patch), rules.places), context.deadline);

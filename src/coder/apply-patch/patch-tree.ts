@@ -20,7 +20,7 @@ import { addedText } from "../../text/patch/added-text.ts";
 import { applyHunks, type HunkPlacement, type PatchedFile } from "../../text/patch/apply.ts";
 import { maxExplainedBytes } from "../../text/patch/fit.ts";
 import { HunkText } from "../../text/patch/hunk-text.ts";
-import { findDependencies, foldersAbove } from "../../text/patch/order.ts";
+import { emptiedFoldersAt, findDependencies } from "../../text/patch/order.ts";
 import type { FilePatch, Hunk, Patch } from "../../text/patch/patch.ts";
 import { refusePatch } from "../../text/patch/patch-errors.ts";
 import { resolveNames } from "../../text/patch/resolve-names.ts";
@@ -114,7 +114,7 @@ export async function patchTree(
       },
     });
   };
-  const { held, removedFirst } = findDependencies(patch);
+  const { held, removedFirst } = await inSlices(findDependencies(patch), context.deadline);
   for (const file of held) await inFile(file, () => patcher.hold(file));
   for (const file of removedFirst) {
     const entry = await inFile(file, () => patcher.removeFirst(file));
@@ -257,20 +257,20 @@ class TreePatcher {
 
   /** Creates a file. Folders that held only files of the patch make room for it. */
   async #create(path: string, body: Buffer, { mode, expected }: Creation): Promise<void> {
-    for (const folder of this.#emptiedFoldersAt(path))
-      await removePath(this.#tree, { path: folder, recursive: false }, this.#context);
+    if (this.#removed.size > 0) await this.#removeEmptiedFolders(path);
     const overwrite = this.#request.overwrite === true;
     const creation = { path, content: body, mode, overwrite, parents: true, expectedRevision: expected };
     await taken(path, () => createFileAt(this.#tree, creation, this.#context));
   }
 
-  /** Returns the folders at and below a path that held removed files, the innermost first. */
-  #emptiedFoldersAt(path: string): readonly string[] {
-    const below = [...this.#removed].filter((removed) => removed.startsWith(`${path}/`));
-    const folders = new Set(
-      below.flatMap(foldersAbove).filter((folder) => `${folder}/`.startsWith(`${path}/`)),
-    );
-    return [...folders].sort((a, b) => b.length - a.length);
+  /** Removes the folders at and below a path that held removed files, the innermost first. */
+  async #removeEmptiedFolders(path: string): Promise<void> {
+    const pause = pauseOf(this.#context);
+    const folders = await inSlices(emptiedFoldersAt(path, this.#removed), this.#context.deadline);
+    for (const folder of folders) {
+      await removePath(this.#tree, { path: folder, recursive: false }, this.#context);
+      await pause();
+    }
   }
 
   async #add({ path, file, expected }: FileChange<Addition | Update>): Promise<PatchedEntry> {

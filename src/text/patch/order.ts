@@ -2,6 +2,7 @@
  * Finds the files of a patch that depend on the tree before it. In a diff of git, renames and copies start
  * from the files before all changes: names may be exchanged, or handed on from file to file.
  */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { FilePatch, Patch } from "./patch.ts";
 
 /** The files whose changes cannot be made in the order of the patch. */
@@ -22,15 +23,16 @@ export const newPathOf = (file: FilePatch): string | undefined => {
 const isVacated = (file: FilePatch): boolean =>
   file.change === "delete" || (file.change === "update" && file.target?.isCopy === false);
 
-export function findDependencies({ format, files }: Patch): Dependencies {
+export function* findDependencies({ format, files }: Patch): Steps<Dependencies> {
   const held = new Set<FilePatch>();
   const removedFirst = new Set<FilePatch>();
   if (format !== "unified") return { held, removedFirst };
   const touched = touchedPaths(files);
-  const taken = takenPaths(files);
+  const targets = files.map(newPathOf).filter((path) => path !== undefined);
   for (const file of files) {
+    if (isVacated(file)) yield;
     const isMoved = file.change === "update" && file.target !== undefined;
-    const isTaken = isVacated(file) && taken.isTaken(file.path);
+    const isTaken = isVacated(file) && targets.some((target) => overlap(target, file.path));
     const isRead = isMoved && touched.count(file.path) > (isVacated(file) ? 1 : 0);
     // A copy with hunks is never anything but its new content.
     const isChangedCopy = isMoved && file.target.isCopy && file.hunks.length > 0;
@@ -53,32 +55,27 @@ function touchedPaths(files: readonly FilePatch[]): { readonly count: (path: str
   return { count: (path) => counts.get(path) ?? 0 };
 }
 
-/** Finds the paths that new files take, as a file or as a folder above one. */
-function takenPaths(files: readonly FilePatch[]): { readonly isTaken: (path: string) => boolean } {
-  const targets = new Set<string>();
-  const foldersOfTargets = new Set<string>();
-  for (const file of files) {
-    const target = newPathOf(file);
-    if (target === undefined) continue;
-    targets.add(target);
-    for (const folder of foldersAbove(target)) foldersOfTargets.add(folder);
+/** Returns whether both paths are equal, or one lies below the other. */
+const overlap = (a: string, b: string): boolean => a === b || isBelow(a, b) || isBelow(b, a);
+
+/** Compares two paths without listing their folders, which takes megabytes for deep ones. */
+const isBelow = (path: string, folder: string): boolean =>
+  path[folder.length] === "/" && path.startsWith(folder);
+
+/** Returns the folders at and below a path that held the removed files, the innermost first. */
+export function* emptiedFoldersAt(path: string, removed: Iterable<string>): Steps<readonly string[]> {
+  const found = new Set<string>();
+  for (const file of removed) {
+    if (!isBelow(file, path)) continue;
+    const added: string[] = [];
+    for (let at = file.lastIndexOf("/"); at >= path.length; at = file.lastIndexOf("/", at - 1)) {
+      const folder = file.slice(0, at);
+      // The folders above it were added with it.
+      if (found.has(folder)) break;
+      added.push(folder);
+    }
+    for (const folder of added.reverse()) found.add(folder);
+    yield;
   }
-  return {
-    isTaken: (path) =>
-      targets.has(path) ||
-      foldersOfTargets.has(path) ||
-      foldersAbove(path).some((folder) => targets.has(folder)),
-  };
-}
-
-/** Longer paths are refused in any case (PATH_MAX of Linux). */
-const maxPathUnits = 4096;
-
-/** Returns the folders that a path lies in, the innermost first. */
-export function foldersAbove(path: string): string[] {
-  const folders: string[] = [];
-  if (path.length > maxPathUnits) return folders;
-  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
-    folders.push(path.slice(0, at));
-  return folders;
+  return [...found].reverse();
 }

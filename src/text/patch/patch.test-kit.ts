@@ -2,7 +2,7 @@
 import { Refusal } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { applyHunks } from "./apply.ts";
-import { findDependencies, foldersAbove } from "./order.ts";
+import { findDependencies } from "./order.ts";
 import { parsePatch } from "./parse.ts";
 import type { FilePatch, Patch } from "./patch.ts";
 import { resolveNames } from "./resolve-names.ts";
@@ -46,7 +46,7 @@ export function patchedTree(before: TestTree, text: Buffer, options: PatchOption
   const turned = options.reverse === true ? reversePatch(parsed) : parsed;
   const exists = (path: string) => before.has(path);
   const patch = runAtOnce(resolveNames(turned, { strip: options.strip, exists, isTaken: exists }));
-  const { held, removedFirst } = findDependencies(patch);
+  const { held, removedFirst } = runAtOnce(findDependencies(patch));
   const heldSources = new Map([...held].map((file) => [file, before.get(file.path)]));
   const tree: TestTree = new Map(before);
   for (const file of removedFirst) {
@@ -79,8 +79,7 @@ function patchFile(tree: TestTree, file: FilePatch, patch: Patch, held?: TestFil
 
 const isTaken = (tree: TestTree, path: string): boolean =>
   tree.has(path) ||
-  foldersAbove(path).some((folder) => tree.has(folder)) ||
-  [...tree.keys()].some((other) => other.startsWith(`${path}/`));
+  [...tree.keys()].some((other) => other.startsWith(`${path}/`) || path.startsWith(`${other}/`));
 
 /** Returns the refusal of a patch. */
 export function refusalOf(before: Texts, text: string, options: PatchOptions = {}): Refusal {
