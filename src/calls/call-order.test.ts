@@ -195,6 +195,25 @@ test("the paths of some calls are resolved in one step, and the others count as 
   for (const call of late) call.leave();
 });
 
+test("few deep paths are resolved in one step, and calls with others count as the whole tree", async () => {
+  const { begun, enter, settled, order } = openOrder();
+  let resolved = 0;
+  const readers = Array.from({ length: 100 }, (_, index) => {
+    const call = order.arrive().call();
+    const touches = ({ resolves }: { resolves: boolean }): Touch[] => {
+      if (resolves) resolved++;
+      return [reads(resolves ? `${index}/${"a/".repeat(1999)}` : "")];
+    };
+    call.enter({ writes: false, bringsLinks: false, touches });
+    return call;
+  });
+  enter("write", [writes("b")]);
+  expect(resolved).toBeLessThan(10);
+  for (const reader of readers) reader.leave();
+  await settled();
+  expect(begun).toEqual(["write"]);
+});
+
 const touch = fc.record({
   path: fc.array(fc.constantFrom("a", "b"), { maxLength: 3 }).map((names) => names.join("/")),
   writes: fc.boolean(),

@@ -4,6 +4,7 @@
  * concurrently.
  */
 import type { OrderedCall, Reach, Touch } from "./contract/origin.ts";
+import { countLevels } from "./contract/request-paths.ts";
 import { TouchedPaths } from "./touched-paths.ts";
 
 /** A message that has arrived, with the calls in it. */
@@ -25,6 +26,9 @@ export interface Arrival {
  */
 const maxDetermined = 200;
 
+/** Maximum levels of their paths. */
+const maxDeterminedLevels = 8000;
+
 export class CallOrder {
   /**
    * The messages with a call whose paths are unknown, and all later messages, in order of arrival.
@@ -39,6 +43,8 @@ export class CallOrder {
   #writers = 0;
   /** The touches that have been determined in this step. */
   #determined = 0;
+  /** The levels of their paths. */
+  #levels = 0;
 
   /** Takes the next place for a message. */
   arrive(): Arrival {
@@ -54,6 +60,7 @@ export class CallOrder {
   advance(changed: ArrivedMessage): void {
     this.#arrivals.add(changed);
     this.#determined = 0;
+    this.#levels = 0;
     for (const arrival of this.#arrivals) {
       for (const call of arrival.takeKnown()) this.#place(call);
       if (arrival.missing > 0) return;
@@ -92,8 +99,10 @@ export class CallOrder {
 
   /** Determines the touches of a call, with its paths resolved unless that has been done for many. */
   #touchesOf(call: PlacedCall): readonly Touch[] {
-    const touches = call.determine({ resolves: this.#determined < maxDetermined });
+    const resolves = this.#determined < maxDetermined && this.#levels < maxDeterminedLevels;
+    const touches = call.determine({ resolves });
     this.#determined += touches.length;
+    for (const { path } of touches) this.#levels += countLevels([path], maxDeterminedLevels);
     return touches;
   }
 }

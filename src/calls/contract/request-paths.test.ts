@@ -60,6 +60,22 @@ test("a call with more than 100 paths touches the whole tree, and resolves none 
   expect(resolved).toHaveLength(100);
 });
 
+test("a call with deep paths, or whose paths lead to deep ones, touches the whole tree", () => {
+  const paths = [{ at: "/paths/*", access: "remove" }] as const;
+  const deep = "a/".repeat(1000);
+  const resolved: string[] = [];
+  const touched = (sent: readonly string[], target = "") =>
+    touchesOf(definition({ paths }), { paths: sent }, (path) => {
+      resolved.push(path);
+      return [path, ...(target === "" ? [] : [`${path}/${target}`])];
+    });
+  expect(touched([`0/${deep}`, `1/${deep}`])).toEqual(whole(true));
+  expect(resolved).toEqual([]);
+  expect(touched([`0/${deep}`, "1"])).toHaveLength(2);
+  expect(touched(["0", "1"], deep)).toHaveLength(4);
+  expect(touched(["0", "1", "2", "3", "4", "5", "6", "7"], deep)).toEqual(whole(true));
+});
+
 test("a call brings links where it moves or copies something, or says not what it changes", () => {
   const paths = [
     { at: "/files/*/from", access: "copy" },

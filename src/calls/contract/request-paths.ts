@@ -51,11 +51,28 @@ function someValue(
 const maxComparedPaths = 100;
 
 /**
+ * Maximum levels of these paths, since those of other calls are compared at each level, and of everything
+ * that decides where the paths lead.
+ */
+const maxComparedLevels = { sent: 2000, touched: 8000 } as const;
+
+/** Returns the number of levels of some paths, or one more than `most`. */
+export function countLevels(paths: Iterable<string>, most: number): number {
+  let levels = 0;
+  for (const path of paths) {
+    levels++;
+    for (let at = path.indexOf("/"); at >= 0 && levels <= most; at = path.indexOf("/", at + 1)) levels++;
+    if (levels > most) return most + 1;
+  }
+  return levels;
+}
+
+/**
  * Returns the parts of the tree that a call may touch, by the paths and the effect of its definition.
  * `dependenciesOf` returns the paths, from the base, that decide where a path leads. A call whose
- * definition does not name its paths one by one touches the whole tree, and so do one with many paths and one
- * that lists: ignore files anywhere above a folder decide on the entries below it. So does every call with
- * files without `dependenciesOf`.
+ * definition does not name its paths one by one touches the whole tree, and so do one with many or deep
+ * paths and one that lists: ignore files anywhere above a folder decide on the entries below it. So does
+ * every call with files without `dependenciesOf`.
  */
 export function touchesOf(
   { paths, effect, touchesNoFiles = false, walksTree }: FunctionDefinition,
@@ -78,10 +95,12 @@ export function touchesOf(
     }
   }
   if (sent.size > maxComparedPaths) return wholeTree;
+  if (countLevels(sent.keys(), maxComparedLevels.sent) > maxComparedLevels.sent) return wholeTree;
   const writesAt = new Map<string, boolean>(isListing ? [["", false]] : []);
   for (const [path, writes] of sent)
     for (const touched of dependenciesOf(path))
       writesAt.set(touched, writes || writesAt.get(touched) === true);
+  if (countLevels(writesAt.keys(), maxComparedLevels.touched) > maxComparedLevels.touched) return wholeTree;
   return [...writesAt].map(([path, writes]) => ({ path, writes }));
 }
 
