@@ -36,6 +36,7 @@ export const isUtf16 = (encoding: Encoding | undefined): boolean =>
 
 /** Converts between bytes and texts. Neither has state from call to call. */
 export interface Codec {
+  readonly encoding: Encoding;
   /** Decodes bytes. U+FFFD replaces what is invalid, and a byte order mark stays. */
   decode(bytes: Uint8Array): string;
   /** Encodes a text. Throws a `TypeError` if the encoding lacks one of its characters. */
@@ -47,6 +48,7 @@ export interface Codec {
 export function createCodec(encoding: Encoding): Codec {
   const decoder = new TextDecoder(encoding as "utf-8", { ignoreBOM: true });
   return {
+    encoding,
     decode: (bytes) => decoder.decode(bytes),
     encode: encoderFor(encoding),
     isStateful: encoding === "iso-2022-jp",

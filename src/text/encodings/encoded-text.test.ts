@@ -42,3 +42,30 @@ test("a long line is written in steps", () => {
   for (const _ of opened.bytesOf(Buffer.concat([opened.text, Buffer.from("x")]))) steps++;
   expect(steps).toBeGreaterThan(20);
 });
+
+test.each(["あ", "あa", "¥a", "¥あ", "aあ¥", "¥~\\a", "ab"])(
+  "%j in ISO-2022-JP is encoded in pieces as in the whole",
+  (part) => {
+    const codec = createCodec("iso-2022-jp");
+    for (const start of ["", "x", "xy"]) {
+      const text = start + part.repeat(Math.ceil(300_000 / part.length));
+      const steps = encodeText(codec, text);
+      let [count, step] = [1, steps.next()];
+      for (; !step.done; step = steps.next()) count++;
+      expect(Buffer.from(step.value as Uint8Array).equals(codec.encode(text))).toBe(true);
+      expect(count).toBe(3);
+    }
+  },
+);
+
+test("a long line in ISO-2022-JP is decoded and edited in steps", () => {
+  const codec = createCodec("iso-2022-jp");
+  const text = `${"¥あa".repeat(100_000)}\nx\n`;
+  const steps = EncodedText.decode(Buffer.from(codec.encode(text)), "iso-2022-jp");
+  let [count, step] = [1, steps.next()];
+  for (; !step.done; step = steps.next()) count++;
+  expect(count).toBeGreaterThan(10);
+  const edited = Buffer.from(text.replace("x", "い"));
+  const written = runAtOnce((step.value as EncodedText).bytesOf(edited));
+  expect(codec.decode(written)).toBe(edited.toString());
+});

@@ -36,6 +36,9 @@ const [codedCost, keyCost] = [16, 4];
 /** Maximum bytes of a character in any encoding. */
 const maxCharacterBytes = 4;
 
+/** Bytes of a line that is not decoded in one step. */
+const longLine = 128 * 1024;
+
 const lineFeed = 0x0a;
 
 /** Bytes, and the start of each of their lines and the end. */
@@ -84,10 +87,17 @@ export class EncodedText {
     const steps = new LineSteps();
     for (let line = 0; line < file.starts.length - 1; line++) {
       if (steps.isDueAfter(codedBytes(file, line))) yield;
-      const written = text.bytes.toString("utf8", text.starts[line]!, text.starts[line + 1]!);
-      if (this.#codec.decode(bytesOfLine(file, line)) !== written) return false;
+      const decoded = yield* this.#decodeLine(line);
+      if (!decoded.equals(bytesOfLine(text, line))) return false;
     }
     return true;
+  }
+
+  /** Decodes a line by itself, in steps if it is long. */
+  *#decodeLine(line: number): Steps<Buffer> {
+    const bytes = bytesOfLine(this.#file, line);
+    if (bytes.length <= longLine) return Buffer.from(this.#codec.decode(bytes));
+    return yield* decodeInSteps(bytes, this.#codec.encoding);
   }
 
   /** The text in UTF-8, including the byte order mark, if any. */
@@ -258,11 +268,9 @@ export class EncodedText {
 
   /** Returns whether a text is encoded to these bytes, in steps. U+FFFD may stand for what is invalid. */
   *#isEncoding(text: string, bytes: Buffer): Steps<boolean> {
-    if (this.#codec.isStateful) return this.#isForm(text, bytes);
     let at = 0;
-    for (const piece of piecesOf(text)) {
+    for (const encoded of encodePieces(this.#codec, text, (piece) => this.#encodeForm(piece))) {
       if (at > 0) yield;
-      const encoded = this.#encodeForm(piece);
       if (encoded === undefined || !bytes.subarray(at, at + encoded.length).equals(encoded)) return false;
       at += encoded.length;
     }
@@ -380,14 +388,60 @@ function* encodeWith(
  */
 export function* encodeText(codec: Codec, text: string): Steps<Uint8Array> {
   const encoded: Uint8Array[] = [];
-  for (const piece of codec.isStateful ? [text] : piecesOf(text)) {
-    if (encoded.length > 0) yield;
+  const encode = (piece: string): Uint8Array => {
     const bytes = encodeExactly(codec, piece);
     if (bytes === undefined) throw new MissingCharacter(missingIn(codec, piece));
+    return bytes;
+  };
+  for (const bytes of encodePieces(codec, text, encode)) {
+    if (encoded.length > 0) yield;
     encoded.push(bytes);
   }
   return encoded.length === 1 ? encoded[0]! : Buffer.concat(encoded);
 }
+
+/**
+ * Yields the bytes of a text in pieces that are encoded one by one. In ISO-2022-JP, each piece goes on in the
+ * character set that the one before it has ended in.
+ */
+function* encodePieces<Bytes extends Uint8Array | undefined>(
+  codec: Codec,
+  text: string,
+  encode: (piece: string) => Bytes,
+): Generator<Bytes | Uint8Array> {
+  let set: CharacterSet = characterSets.ascii;
+  let length = 0;
+  for (const piece of piecesOf(text)) {
+    const bytes = encode(set.selector + piece);
+    length += piece.length;
+    if (bytes === undefined || !codec.isStateful) yield bytes;
+    else {
+      const encoded = Buffer.from(bytes);
+      const isOpen = length < text.length && encoded.subarray(-toAscii.length).equals(toAscii);
+      const end = isOpen ? encoded.length - toAscii.length : encoded.length;
+      const start = set.bytes;
+      set = isOpen ? setAt(encoded, encoded.lastIndexOf(escapeByte, end - 1)) : characterSets.ascii;
+      yield encoded.subarray(start, end);
+    }
+  }
+}
+
+const escapeByte = 0x1b;
+
+/** Selects ASCII at the end of each text. */
+const toAscii = Buffer.from("\x1b(B");
+
+/** The character sets of ISO-2022-JP: a character that selects each, and the bytes of it and its escape. */
+const characterSets = {
+  ascii: { selector: "", bytes: 0 },
+  roman: { selector: "\u00a5", bytes: 4 },
+  kanji: { selector: "\u3042", bytes: 5 },
+} as const;
+
+type CharacterSet = (typeof characterSets)[keyof typeof characterSets];
+
+const setAt = (bytes: Buffer, at: number): CharacterSet =>
+  bytes[at + 1] === 0x24 ? characterSets.kanji : characterSets.roman;
 
 /**
  * Returns the first character of a text that the encoding lacks, or the text if it lacks only the whole. The
