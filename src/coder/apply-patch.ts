@@ -1,9 +1,11 @@
 import { Type } from "@sinclair/typebox";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { Int64, Named, UInt32, UInt64 } from "../base/schema/fragments.ts";
 import { requireUsualNames } from "../calls/requests/require-usual.ts";
+import { encodeUtf8 } from "../text/edits/text.ts";
 import { requestedEncoding } from "../text/encodings/requested-encoding.ts";
 import { parsePatch } from "../text/patch/parse.ts";
-import { type Patch, patchFormats } from "../text/patch/patch.ts";
+import { type Patch, type PatchFormat, patchFormats } from "../text/patch/patch.ts";
 import { reversePatch } from "../text/patch/reverse.ts";
 import { resultsOf } from "./apply-patch/answer.ts";
 import { type PatchedEntry, patchTree } from "./apply-patch/patch-tree.ts";
@@ -164,8 +166,10 @@ export const applyPatch = defineCoderFunction({
   answerBytes: () => shownBytes,
   async handle({ format, base_dir: baseDir, dry_run: dryRun, overwrite, strip, ...rest }, context) {
     const encoding = requestedEncoding(rest.encoding);
-    const text = textOf(rest, context);
-    const parsed = await inSlices(parsePatch(text, format as "auto"), context.deadline);
+    const { text, parsed } = await inSlices(
+      readPatch({ ...rest, format: format as "auto" }, context),
+      context.deadline,
+    );
     requireFiles(parsed);
     const patch = rest.reverse ? reversePatch(parsed) : parsed;
     const expectedRevisions = rest.expected_revisions ?? {};
@@ -200,16 +204,23 @@ function requireFiles({ files }: Patch): void {
 }
 
 interface SentPatch {
+  readonly format: PatchFormat | "auto";
   readonly patch?: string;
   readonly patch_path?: string;
 }
 
+/** Reads the patch, and returns its text too. */
+function* readPatch(sent: SentPatch, context: CoderContext): Steps<{ text: Buffer; parsed: Patch }> {
+  const text = yield* textOf(sent, context);
+  return { text, parsed: yield* parsePatch(text, sent.format) };
+}
+
 /**
- * Returns the patch, from the request or from a file of the tree. Throws bad-input for both and for neither.
+ * Returns the text, from the request or from a file of the tree. Throws bad-input for both and for neither.
  */
-function textOf({ patch, patch_path: path }: SentPatch, { files, config }: CoderContext): Buffer {
+function* textOf({ patch, patch_path: path }: SentPatch, { files, config }: CoderContext): Steps<Buffer> {
   if (patch !== undefined && path !== undefined) throw refuseCoder.patchAndPath();
-  if (patch !== undefined) return Buffer.from(patch);
+  if (patch !== undefined) return yield* encodeUtf8(patch);
   if (path === undefined) throw refuseCoder.noPatch();
   const limit = { key: "max_read_bytes", bytes: config.max_read_bytes } as const;
   return files.read(path, limit, (bytes) => Buffer.from(bytes));

@@ -1,15 +1,17 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { Named, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import { revisionOfBytes } from "../filesystem/files/revision.ts";
 import { type CreationOptions, createFileAt, FileCreation } from "../filesystem/operations/create.ts";
 import {
   bytesOfContent,
   ContentEncoding,
+  type EncodedContent,
   isEncodingOfContent,
   renderEncoding,
 } from "./create-file/content-encoding.ts";
-import { keptMark, notesOnReplaced, textFormOf } from "./create-file/replaced-text.ts";
+import { keptMark, notesOnReplaced, type TextForm, textFormOf } from "./create-file/replaced-text.ts";
 import { type CoderContext, defineCoderFunction } from "./define.ts";
 import { contextOfEntries, DryRun } from "./fields/dry-run.ts";
 import { withoutForeignEncodings } from "./fields/file-encoding.ts";
@@ -235,6 +237,22 @@ async function replaceText(
   const { path } = options;
   using creation = await FileCreation.begin(context.tree, options, context);
   const before = creation.readReplaced((bytes) => textFormOf(bytes, path, context));
+  const { encoded, notes } = await inSlices(encodeInPlace(spec, before, context), context.deadline);
+  const isWritten = await creation.write(encoded.bytes, mode);
+  return {
+    ...encoded,
+    ...(notes.length > 0 && { text_notes: notes }),
+    ...(!isWritten && { unchanged: true }),
+  };
+}
+
+/** Encodes a content in the form of the file that it replaces, if any, and notes the differences. */
+function* encodeInPlace(
+  spec: Static<typeof CreateFileSpec>,
+  before: TextForm | undefined,
+  context: CoderContext,
+): Steps<{ encoded: EncodedContent; notes: readonly string[] }> {
+  const { path } = spec;
   const isOwn = before !== undefined && spec.encoding === undefined;
   // The text was read from that file, and writing it back would destroy the bytes that could not be shown.
   if (isOwn && before.likely.length > 0 && spec.content.includes("\ufffd"))
@@ -242,12 +260,7 @@ async function replaceText(
   const kept = isOwn ? before.marked : undefined;
   const mark = isOwn ? keptMark(spec.content, before) : "";
   const marked = { ...spec, content: mark + spec.content };
-  const encoded = await inSlices(bytesOfContent(marked, kept, context), context.deadline);
-  const isWritten = await creation.write(encoded.bytes, mode);
-  const notes = before === undefined ? [] : notesOnReplaced(spec, before);
-  return {
-    ...encoded,
-    ...(notes.length > 0 && { text_notes: notes }),
-    ...(!isWritten && { unchanged: true }),
-  };
+  const encoded = yield* bytesOfContent(marked, kept, context);
+  const notes = before === undefined ? [] : yield* notesOnReplaced(spec, before);
+  return { encoded, notes };
 }

@@ -1,6 +1,7 @@
 /** The text of a file that a creation replaces: what is kept of its form, and what is lost. */
 import { isUtf8 } from "node:buffer";
-import { runAtOnce } from "../../base/scheduling/time-slice.ts";
+import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import { encodeUtf8 } from "../../text/edits/text.ts";
 import { markedEncoding } from "../../text/encodings/byte-order-mark.ts";
 import { type Encoding, isUtf16 } from "../../text/encodings/codec.ts";
 import { likelyEncodings, listEncodings } from "../../text/encodings/likely-encodings.ts";
@@ -46,13 +47,15 @@ export const keptMark = (content: string, before: TextForm | undefined): string 
   before?.marked === "utf-8" && !content.startsWith("\ufeff") ? "\ufeff" : "";
 
 /** Returns the differences between a new content and the form of the file that it replaces. */
-export function notesOnReplaced(
+export function* notesOnReplaced(
   { content, encoding }: { readonly content: string; readonly encoding?: string | undefined },
   before: TextForm,
-): string[] {
-  const now = lineEndsOf(Buffer.from(content));
+): Steps<string[]> {
+  const text = yield* encodeUtf8(content);
+  yield;
+  const now = lineEndsOf(text);
   const [likely] = before.likely;
-  const isReencoded = encoding === undefined && (isUtf16(likely) || /[^\0-\x7f]/.test(content));
+  const isReencoded = encoding === undefined && (isUtf16(likely) || text.length > content.length);
   const isMarkGone = before.marked === "utf-8" && encoding !== undefined && !content.startsWith("\ufeff");
   return [
     ...(keptMark(content, before) !== "" && encoding === undefined ? ["BOM kept"] : []),

@@ -1,5 +1,6 @@
 /** The text of a file as ops see it, and the refusals of its encoding. */
 import { isUtf8 } from "node:buffer";
+import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import { inOneStep, type Steps } from "../../base/scheduling/time-slice.ts";
 import { type Encoding, encodingName } from "../../text/encodings/codec.ts";
 import { likelyEncodings } from "../../text/encodings/likely-encodings.ts";
@@ -40,7 +41,7 @@ export function* openForOps(
 ): Steps<EditedText> {
   const encoding = requested ?? configuredEncoding(path, context);
   if (!context.profile.keeps_line_ends && encoding === undefined) return { ...asItIs(file), ops };
-  const written = () => inOneStep(() => ops.flatMap(writtenBy).join("\n"));
+  const written = () => inOneStep(() => ops.flatMap(writtenBy));
   const opened = yield* openWritten(file, { path, encoding, written });
   return {
     ...opened,
@@ -60,8 +61,8 @@ const asItIs = (text: Buffer): Omit<EditedText, "ops"> => ({
 
 /** A file of a patch, and its encoding, which a byte order mark overrides. */
 interface PatchedText extends Pick<TextOps, "path" | "encoding"> {
-  /** Returns the text that the patch adds. */
-  readonly written: () => Steps<string>;
+  /** Returns the texts that the patch adds. */
+  readonly written: () => Steps<readonly string[]>;
 }
 
 /** Opens a file for a patch, like `openForOps`. */
@@ -80,11 +81,21 @@ function* openWritten(file: Buffer, { path, encoding, written }: PatchedText): S
   const opened = yield* openFileText(file, { path, encoding });
   if (opened.encoding !== undefined || isUtf8(file)) return opened;
   const areBytes = encoding === "utf-8";
-  const added = yield* written();
-  if (areBytes && added.includes("\ufffd")) throw refuseFileEncoding.lostBytes(path);
-  const strange = areBytes ? undefined : /[^\0-\x7f]/u.exec(added)?.[0];
-  if (strange !== undefined) throw refuseFileEncoding.unknownEncoding(path, strange, likelyEncodings(file));
-  return opened;
+  const strange = yield* firstMatch(yield* written(), areBytes ? /\ufffd/ : /[^\0-\x7f]/u);
+  if (strange === undefined) return opened;
+  if (areBytes) throw refuseFileEncoding.lostBytes(path);
+  throw refuseFileEncoding.unknownEncoding(path, strange, likelyEncodings(file));
+}
+
+/** Returns the first character in some texts that a pattern matches. */
+function* firstMatch(texts: readonly string[], pattern: RegExp): Steps<string | undefined> {
+  for (const text of texts)
+    for (const piece of piecesOf(text)) {
+      const found = pattern.exec(piece);
+      if (found !== null) return found[0];
+      yield;
+    }
+  return undefined;
 }
 
 /** Returns the texts that an op may put into a file. */
