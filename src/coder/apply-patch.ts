@@ -212,6 +212,7 @@ interface SentPatch {
 /** Reads the patch, and returns its text too. */
 function* readPatch(sent: SentPatch, context: CoderContext): Steps<{ text: Buffer; parsed: Patch }> {
   const text = yield* textOf(sent, context);
+  yield;
   return { text, parsed: yield* parsePatch(text, sent.format) };
 }
 

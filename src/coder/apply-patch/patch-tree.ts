@@ -469,7 +469,7 @@ function* show(patched: PatchedBytes): Steps<Shown> {
   const described = describe(patched);
   yield;
   const sites = patched.regions.map((region, at) => ({ index: at + 1, ...region }));
-  return { ...described, ...echoesOf(patched.body, sites), form: patched.form };
+  return { ...described, ...(yield* echoesOf(patched.body, sites)), form: patched.form };
 }
 
 type Shown = ReturnType<typeof describe> & Echoes & { readonly form: EditedForm };

@@ -1,3 +1,4 @@
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { Measured } from "../../calls/contract/prepared-answer.ts";
 import type { Bodies } from "../../filesystem/operations/update.ts";
 import type { Echo } from "../../text/edits/echo.ts";
@@ -123,12 +124,14 @@ export class UpdateAnswer {
    * Returns the bodies of one more file, cut to the remaining room. Each gets half of it, and the rest of the
    * other's half. An empty body would be mistaken for an empty file.
    */
-  fit({ before, after }: Bodies): FittedBodies {
+  *fit({ before, after }: Bodies): Steps<FittedBodies> {
     const room = this.#bodies.bytesLeft;
     const old = this.#fit([before], room);
+    yield;
     if (old.jsonBytes <= room / 2) return { before: old, after: this.#fit(after, room - old.jsonBytes) };
     const now = this.#fit(after, Math.max(room - old.jsonBytes, Math.floor(room / 2)));
     const rest = room - now.jsonBytes;
+    yield;
     return { before: old.jsonBytes <= rest ? old : this.#fit([before], rest), after: now };
   }
 

@@ -1,7 +1,7 @@
 /** Edits one file for an entry of `coder::update-file`. */
 
 import { Refusal } from "../../base/errors.ts";
-import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import { beginAtOnce, createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
 import { type Bodies, FileEdit } from "../../filesystem/operations/update.ts";
@@ -106,8 +106,7 @@ export async function editFile(
       throw revisionMismatch({ path, expected, ranges }, { bytes: before, text });
     }
     const opening = openForOps(before, { path, ops, encoding: requested }, context);
-    const opened = await inSlices(opening, context.deadline);
-    const { text, bytesOf, endsInReturns, encoding } = opened;
+    const { text, bytesOf, endsInReturns, encoding, ...opened } = await inSlices(opening, context.deadline);
     const applied = await applyAll(
       text,
       { path, ops: opened.ops, isUnnamed: opened.isUnnamed, isTraced, mayMatchNothing: countsMatches },
@@ -126,12 +125,13 @@ export async function editFile(
     const showing = { path, bodies, trace, endsInReturns, encoding, hints, losses };
     const shown = isShown ? await runInSlices(showEdit(form, showing, context.profile), slice) : {};
     const isUnchanged = context.profile.skips_equal_writes && file.isEqual(after);
-    const noted = { ...withNotes(shown, links), ...(isUnchanged && { unchanged: true as const }) };
-    const fields = withFirstHint(noted, stale.note);
+    const fields = completed(withNotes(shown, links), isUnchanged, stale.note);
+    const fitting = fitBodies(bodies, form, answer);
+    const fitted = fitting instanceof Promise ? await fitting : fitting;
     const edit = {
       lines,
       ...(revision !== undefined && { revision }),
-      ...(form === "bodies" && answer !== undefined && { bodies: answer.fit(bodies) }),
+      ...(fitted !== undefined && { bodies: fitted }),
       fields,
       matches: trace?.sites[0]?.replacements,
     };
@@ -139,8 +139,16 @@ export async function editFile(
   }
 }
 
-const withFirstHint = (fields: ShownFields, hint: string | undefined): ShownFields =>
-  hint === undefined ? fields : { ...fields, hints: [hint, ...(fields.hints ?? [])] };
+/** Returns the bodies if the answer shows them, and a promise only if they are large. */
+const fitBodies = (bodies: Bodies, form: string, answer: UpdateAnswer | undefined) =>
+  form === "bodies" && answer !== undefined ? beginAtOnce(answer.fit(bodies)) : undefined;
+
+/** Returns the fields with a hint before the others, and whether the file had this content already. */
+const completed = (fields: ShownFields, isUnchanged: boolean, hint: string | undefined): ShownFields => ({
+  ...fields,
+  ...(isUnchanged && { unchanged: true as const }),
+  ...(hint !== undefined && { hints: [hint, ...(fields.hints ?? [])] }),
+});
 
 /** Applies all ops. In the profile `agent`, the refusal of the first that fails has the others that fail. */
 async function applyAll(
@@ -176,7 +184,7 @@ function* showEdit(
   };
   yield;
   if (form === "echo") {
-    const { echoes, isTruncated } = echoesOf(after, trace.sites);
+    const { echoes, isTruncated } = yield* echoesOf(after, trace.sites);
     return { echoes, echoes_truncated: isTruncated, ...ends };
   }
   const { diff, isTruncated } = yield* unifiedDiff(path, { ...bodies, after, splices: trace.splices });

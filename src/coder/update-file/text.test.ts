@@ -10,7 +10,7 @@ function edited(count: number, changed: readonly number[]): { text: string; line
   const sites: Site[] = changed
     .slice(0, maxSites)
     .map((number) => ({ index: 0, from: 2 * number - 2, to: 2 * number - 1, replacements: changed.length }));
-  const { echoes, isTruncated } = echoesOf(Buffer.from(`${lines.join("\n")}\n`), sites);
+  const { echoes, isTruncated } = runAtOnce(echoesOf(Buffer.from(`${lines.join("\n")}\n`), sites));
   const result = { path: "a.txt", applied: 1, new_line_count: count, echoes, echoes_truncated: isTruncated };
   return { text: runAtOnce(renderEdit(result)), lines };
 }

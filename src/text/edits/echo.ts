@@ -1,4 +1,5 @@
 /** Shows an edited file around its edits: enough to see that an edit is right, in few bytes. */
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { commaBytes, JsonBudget } from "../sizes/json-budget.ts";
 import { jsonBytes } from "../sizes/json-size.ts";
 import { LineNumbers, lineEnd, lineStart, linesAround, splitLines } from "./line-window.ts";
@@ -50,13 +51,15 @@ const maxLineBytes = 512;
 /**
  * Returns the echoes of one file, by op and then by place. Places of one op whose lines meet are one echo.
  */
-export function echoesOf(body: Buffer, sites: readonly Site[]): Echoes {
+export function* echoesOf(body: Buffer, sites: readonly Site[]): Steps<Echoes> {
   const ordered = sites.toSorted((a, b) => a.index - b.index || a.from - b.from);
   const numbers = new LineNumbers(body);
   const echoes: Echo[] = [];
   const budget = new JsonBudget(maxEchoBytes, jsonBytes(echoes));
   let isTruncated = false;
   for (const window of windowsOf(body, ordered)) {
+    yield;
+    if (window === undefined) continue;
     const { echo, isCut } = echoOf(body, window, numbers);
     const fits = budget.admit(jsonBytes(echo) + commaBytes(echoes.length));
     isTruncated ||= isCut || !fits;
@@ -72,7 +75,8 @@ interface EchoWindow extends Site {
   readonly changed: number;
 }
 
-function* windowsOf(body: Buffer, sites: readonly Site[]): Generator<EchoWindow> {
+/** Yields the windows, and `undefined` after each other site, since a line may be as long as the file. */
+function* windowsOf(body: Buffer, sites: readonly Site[]): Generator<EchoWindow | undefined> {
   let window: EchoWindow | undefined;
   for (const site of sites) {
     const lines = {
@@ -82,9 +86,10 @@ function* windowsOf(body: Buffer, sites: readonly Site[]): Generator<EchoWindow>
     };
     if (window?.index === site.index && lines.from <= window.to) {
       window = { ...window, to: Math.max(window.to, lines.to) };
+      yield undefined;
       continue;
     }
-    if (window !== undefined) yield window;
+    yield window;
     window = lines;
   }
   if (window !== undefined) yield window;

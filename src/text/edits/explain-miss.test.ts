@@ -329,6 +329,15 @@ describe("the sentence", () => {
     expect(candidates.map(({ text }) => text.length)).toEqual([85, 92, 99]);
   });
 
+  test("searches a long line for its bounds once for each place", () => {
+    const body = Buffer.from("a = 1; ".repeat(1000));
+    const matches = runAtOnce(findMatches(body, { old_str: "a = 1", new_str: "", replace_all: false }));
+    const [back, forth] = [spyOn(body, "lastIndexOf"), spyOn(body, "indexOf")];
+    const candidates = placesInContext(body, matches);
+    expect(back.mock.calls.length).toBeLessThanOrEqual(candidates.length);
+    expect(forth.mock.calls.length).toBeLessThanOrEqual(candidates.length);
+  });
+
   test("names no characters that can be told apart", () => {
     expect(sentence("let nome = 1;\n", "let name = 1;")).not.toContain("look alike");
   });

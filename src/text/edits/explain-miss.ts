@@ -182,12 +182,13 @@ const maxLineAroundBytes = 256;
 export function placesInContext(body: Buffer, matches: Matches): readonly Candidate[] {
   const regions = regionsOf(matches);
   return placesOf(body, matches).map((place, index) => {
+    // A line that is not shown whole may be as long as the file, so it is not searched again.
+    if (place.truncated) return place;
     const lines = linesOf(body, regions[index]!);
     const around = linesAround(body, regions[index]!, 1);
     const before = body.subarray(around.from, lines.from);
     const after = body.subarray(lines.to, around.to);
-    const isShown = (line: Buffer) =>
-      line.length > 0 && line.length <= maxLineAroundBytes && !place.truncated;
+    const isShown = (line: Buffer) => line.length > 0 && line.length <= maxLineAroundBytes;
     return {
       ...place,
       ...(isShown(before) && { line_before: before.toString() }),
