@@ -215,6 +215,12 @@ test.each([
     editOf({ old_str: `${" \n".repeat(19_000)}let x = others;\n` }),
   ],
   [
+    "a patch of 2,000 files with ambiguous names",
+    "hello\n",
+    "coder::apply-patch",
+    { patch: `diff --git ${"x ".repeat(4095)}y\nrename from a\nrename to b\n`.repeat(2000) },
+  ],
+  [
     "a long text that is not there",
     "hello\n",
     "coder::update-file",
@@ -230,7 +236,7 @@ test.each([
   const driven = drivers.get("agent")!;
   writeFileSync(join(driven.base, "long.txt"), content);
   const { outcome, reads } = await callBesideReads(driven, functionId, payload);
-  expect(JSON.stringify(outcome)).toMatch(/does not fit|old_str is not in/);
+  expect(JSON.stringify(outcome)).toMatch(/does not fit|changes 2000 files|old_str is not in/);
   expect(reads).toBeGreaterThanOrEqual(fewestReads);
 });
 
