@@ -106,3 +106,27 @@ test("a stop waits for the calls of all generations", async () => {
   await Promise.all([answer, stopped]);
   expect(isStopped).toBe(true);
 });
+
+test("a stop waits for services that a reload has replaced and that are still being closed", async () => {
+  const test = await openWorker();
+  const [closing, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const ends: string[] = [];
+  const { runtime } = test.worker;
+  const { close } = runtime;
+  spyOn(runtime, "close").mockImplementation(async () => {
+    closing.resolve();
+    await closed.promise;
+    await close();
+    ends.push("replaced");
+  });
+  await test.worker.reload();
+  await closing.promise;
+  const { runtime: current } = test.worker;
+  const closeCurrent = current.close;
+  spyOn(current, "close").mockImplementation(async () => {
+    await closeCurrent();
+    setImmediate(closed.resolve);
+  });
+  await test[Symbol.asyncDispose]();
+  expect(ends).toEqual(["replaced"]);
+});

@@ -25,6 +25,8 @@ export class ReloadableWorker {
   readonly #status: ConfigStatus;
   /** Generations that a reload has replaced and that calls still use. */
   readonly #replaced = new Set<Generation>();
+  /** The generations that are being closed, such as those whose commands have left many temporary files. */
+  readonly #endings = new Set<Promise<number>>();
   /** Functions that reopen triggers with the current services. */
   readonly #reopeners = new Set<() => Promise<void>>();
   #current: Generation;
@@ -92,6 +94,7 @@ export class ReloadableWorker {
     await this.#reloading;
     let left = 0;
     for (const generation of this.#generations) left += await this.#end(generation);
+    await Promise.all(this.#endings);
     return left;
   }
 
@@ -156,7 +159,9 @@ export class ReloadableWorker {
 
   #end(generation: Generation): Promise<number> {
     this.#replaced.delete(generation);
-    return closeAfterCalls(generation.runtime, generation.running);
+    const ending = closeAfterCalls(generation.runtime, generation.running);
+    this.#endings.add(ending);
+    return ending.finally(() => this.#endings.delete(ending));
   }
 
   #generationOf(runtime: Runtime): Generation {

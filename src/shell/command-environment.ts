@@ -33,7 +33,7 @@ interface CommandEnvironmentOptions {
 export async function openCommandEnvironment(
   config: ShellConfig,
   { profile, environment, programs, confinement }: CommandEnvironmentOptions,
-): Promise<{ readonly variables: Environment; close(): void }> {
+): Promise<{ readonly variables: Environment; close(): Promise<void> }> {
   const parent = confinement.variables["TMPDIR"] ?? temporaryParent(environment);
   const home = makeTemporary(environment, () => openHome(config, profile, parent));
   // Written to the user's file, because settings in variables would take precedence over those of a
@@ -42,7 +42,7 @@ export async function openCommandEnvironment(
   try {
     if (identity.length > 0) makeTemporary(environment, () => home?.write(".gitconfig", gitFile(identity)));
   } catch (error) {
-    home?.remove();
+    await home?.remove();
     throw error;
   }
   return {
@@ -53,7 +53,7 @@ export async function openCommandEnvironment(
       ...(profile.private_home && noEditor),
       ...gitVariables(confinement.gitSettings),
     },
-    close: () => home?.remove(),
+    close: async () => home?.remove(),
   };
 }
 

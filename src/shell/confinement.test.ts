@@ -46,10 +46,10 @@ describe("whether commands are confined", () => {
     ["best", "contract", false, true],
   ] as const)(
     "os_sandbox %s in the profile %s, over MCP %s: %s",
-    (os_sandbox, profile, isAgent, isConfined) => {
-      const confinement = openConfinement({ ...config, os_sandbox, profile }, { ...defaults, isAgent });
+    async (os_sandbox, profile, isAgent, isConfined) => {
+      const confinement = await openConfinement({ ...config, os_sandbox, profile }, { ...defaults, isAgent });
       expect(confinement.begin().launcher !== undefined).toBe(isConfined);
-      confinement.close();
+      await confinement.close();
     },
   );
 });
@@ -57,12 +57,12 @@ describe("whether commands are confined", () => {
 describe("a system that lacks something", () => {
   const open = () => half;
 
-  test("is refused where that is required, and leaves nothing behind", () => {
+  test("is refused where that is required, and leaves nothing behind", async () => {
     const required = { ...config, os_sandbox: "required" } as const;
-    expect(() => openConfinement(required, { ...defaults, open })).toThrow(
+    await expect(openConfinement(required, { ...defaults, open })).rejects.toThrow(
       "os_sandbox is required, and this system lacks what confines files; take a newer kernel, or set os_sandbox to best, which does what it can",
     );
-    expect(() => openConfinement(required, { ...defaults, open: () => undefined })).toThrow(
+    await expect(openConfinement(required, { ...defaults, open: () => undefined })).rejects.toThrow(
       "lacks what confines everything",
     );
     expect(readdirSync(folder)).toEqual([]);
@@ -73,19 +73,23 @@ describe("a system that lacks something", () => {
     ["ENFILE", "the system has too many files open (ENFILE); raise the limit of the system"],
     ["ENOMEM", "no memory is left (ENOMEM); free some"],
     ["EAGAIN", "no further process can be started (EAGAIN); raise the limit of processes"],
-  ])("is not one with a shortage (%s), which ends the start", (code, reason) => {
+  ])("is not one with a shortage (%s), which ends the start", async (code, reason) => {
     const fail = () => {
       throw new ShortageError(code);
     };
     for (const os_sandbox of ["best", "required"] as const)
-      expect(() => openConfinement({ ...config, os_sandbox }, { ...defaults, open: fail })).toThrow(reason);
+      await expect(openConfinement({ ...config, os_sandbox }, { ...defaults, open: fail })).rejects.toThrow(
+        reason,
+      );
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("confines as far as it can with best, and says so", () => {
+  test("confines as far as it can with best, and says so", async () => {
     lines.length = 0;
-    openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open }).close();
-    openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, open: () => undefined }).close();
+    for (const opening of [open, () => undefined]) {
+      const options = { ...defaults, open: opening };
+      await (await openConfinement({ ...config, os_sandbox: "best" }, options)).close();
+    }
     expect(lines).toEqual([
       'os sandbox {"holds":"limits","lacks":"files","network":"none","mounts":false,"cgroups":false,"hides_processes":false}',
       'os sandbox {"holds":"nothing","lacks":"everything","network":"full","mounts":false,"cgroups":false,"hides_processes":false}',
@@ -93,14 +97,14 @@ describe("a system that lacks something", () => {
   });
 });
 
-test("a working folder that is not there keeps no worker from starting", () => {
+test("a working folder that is not there keeps no worker from starting", async () => {
   const missing = { ...byDefault, os_sandbox: "best" as const, working_dir: "/missing/folder" };
-  openConfinement(missing, defaults).close();
+  await (await openConfinement(missing, defaults)).close();
 });
 
-test.each(["relative", "/missing/folder"])("writable_folders holds no %s", (path) => {
+test.each(["relative", "/missing/folder"])("writable_folders holds no %s", async (path) => {
   const wrong = { ...config, os_sandbox: "best" as const, writable_folders: [path] };
-  expect(() => openConfinement(wrong, defaults)).toThrow(
+  await expect(openConfinement(wrong, defaults)).rejects.toThrow(
     `holds "${path}"; write the absolute path of a folder that is there`,
   );
 });
@@ -108,7 +112,7 @@ test.each(["relative", "/missing/folder"])("writable_folders holds no %s", (path
 describe("a confined program", () => {
   const touch = realpathSync("/usr/bin/touch");
   const run = async (file: string, path: string, descriptor?: number) => {
-    const confinement = openConfinement({ ...config, os_sandbox: "best" }, defaults);
+    const confinement = await openConfinement({ ...config, os_sandbox: "best" }, defaults);
     const { launcher } = confinement.begin();
     const changed = async (program: Parameters<typeof launcher & {}>[0]) => ({
       ...(await launcher!(program)),
@@ -118,7 +122,7 @@ describe("a confined program", () => {
     try {
       return await createPrograms(1).run({ file, argv: ["touch", path] }, options, { timeoutMs: 10_000 });
     } finally {
-      confinement.close();
+      await confinement.close();
     }
   };
 
@@ -129,13 +133,13 @@ describe("a confined program", () => {
   });
 
   test("ends with its exit code, also when others end while its launcher works", async () => {
-    const { begin, close } = openConfinement({ ...config, os_sandbox: "best" }, defaults);
+    const { begin, close } = await openConfinement({ ...config, os_sandbox: "best" }, defaults);
     const programs = createPrograms(8);
     const options = { environment: {}, folder, maxOutputBytes: 1024, launcher: begin().launcher };
     const program = { file: realpathSync("/bin/sh"), argv: ["sh", "-c", "exit 7"] as const };
     const runs = Array.from({ length: 60 }, () => programs.run(program, options, { timeoutMs: 60_000 }));
     expect(new Set((await Promise.all(runs)).map(({ exit_code }) => exit_code))).toEqual(new Set([7]));
-    close();
+    await close();
   });
 
   test("that is not there, or cannot be executed, has not started", async () => {
@@ -155,10 +159,10 @@ describe("a TMPDIR that cannot be used is named, with the cause and the repair",
   test.each([
     [join(folder, "absent"), "it does not exist (ENOENT)"],
     [process.execPath, "it is not a folder (ENOTDIR)"],
-  ])("%s", (TMPDIR, cause) => {
+  ])("%s", async (TMPDIR, cause) => {
     const start = () =>
       openConfinement({ ...config, os_sandbox: "best" }, { ...defaults, environment: { TMPDIR } });
-    expect(start).toThrow(
+    await expect(start()).rejects.toThrow(
       `TMPDIR is ${JSON.stringify(TMPDIR)}, and the temporary files of commands cannot be made there: ${cause}; set TMPDIR to a folder that this user can write`,
     );
   });

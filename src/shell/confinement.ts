@@ -10,10 +10,12 @@ import type { GitSetting } from "./command-environment.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import type { ShellConfig } from "./config.ts";
 import {
+  compileRootGlobs,
   filterSettings,
   globPatterns,
   hiddenFileSettings,
   includeBelow,
+  type PatternFiles,
   type PatternRoot,
   pathPatterns,
   patternsInRoot,
@@ -86,7 +88,7 @@ export interface CommandConfinement extends Pick<SpawnOptions, "watch"> {
   hidden(): readonly string[];
   /** Returns the host paths that they cannot change. */
   kept(): readonly string[];
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Variables of commands without a network. By default, npm retries silently for more than a minute. */
@@ -100,14 +102,17 @@ const none: CommandConfinement = {
   rules: undefined,
   hidden: () => [],
   kept: () => [],
-  close() {},
+  async close() {},
 };
 
 /**
  * Opens the sandbox and logs the rules in force. Throws a `ConfigError` if the configuration requires rules
  * that this machine does not have, and if too little is left to find out which it has.
  */
-export function openConfinement(config: ShellConfig, options: ConfinementOptions): CommandConfinement {
+export async function openConfinement(
+  config: ShellConfig,
+  options: ConfinementOptions,
+): Promise<CommandConfinement> {
   const { log, environment, guarded, open = openOsSandbox } = options;
   const profile = shellProfileOf(config, options.isAgent);
   const mode = config.os_sandbox ?? profile.os_sandbox;
@@ -116,9 +121,9 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
     ...(options.writableRoots ?? rootOf(config)),
     ...config.writable_folders.map(canonicalFolder),
   ];
-  const { temporary, masks, remove } = makeFolders(environment);
+  const { temporary, masks, remove } = await makeFolders(environment);
   const writable = [...chosen, temporary.path];
-  const sandbox = openOrRefuse(open, remove, {
+  const sandbox = await openOrRefuse(open, remove, {
     writable,
     readOnly: options.readOnlyRoots,
     denied: [...config.fs.denylist_paths, ...stateDirectories(config.journal?.dir, environment)],
@@ -131,11 +136,11 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   });
   const close = () => {
     sandbox?.close();
-    remove();
+    return remove();
   };
   const lacks = sandbox?.lacks ?? ["everything"];
   if (mode === "required" && lacks.length > 0) {
-    close();
+    await close();
     throw new ConfigError(
       `os_sandbox is required, and this system lacks what confines ${lacks.join(", ")}; take a newer kernel, or set os_sandbox to best, which does what it can`,
     );
@@ -143,10 +148,11 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
   const mayHide = (options.denyGlobs ?? []).length > 0 || config.fs.denylist_paths.length > 0;
   logSandbox(sandbox, log);
   if (sandbox === undefined) {
-    close();
+    await close();
     return none;
   }
-  const gitSettings = sandbox.hasMounts && mayHide ? settingsOr(close, config, masks.path, options) : [];
+  const gitSettings =
+    sandbox.hasMounts && mayHide ? await settingsOr(close, config, masks.path, options) : [];
   return {
     begin: () => beginCommand(sandbox, guarded),
     watch: createDiskWatch(writable, config.limits),
@@ -164,18 +170,18 @@ export function openConfinement(config: ShellConfig, options: ConfinementOptions
 }
 
 /** Makes the folders for the temporary files of commands, and for the masks of hidden files. */
-function makeFolders(environment: NodeJS.ProcessEnv) {
+async function makeFolders(environment: NodeJS.ProcessEnv) {
   const make = () => makeTemporary(environment, () => makePrivateFolder(temporaryParent(environment)));
   const temporary = make();
   try {
     const masks = make();
-    const remove = () => {
-      temporary.remove();
-      masks.remove();
+    const remove = async () => {
+      await temporary.remove();
+      await masks.remove();
     };
     return { temporary, masks, remove };
   } catch (error) {
-    temporary.remove();
+    await temporary.remove();
     throw error;
   }
 }
@@ -184,15 +190,15 @@ function makeFolders(environment: NodeJS.ProcessEnv) {
  * Opens the sandbox. A shortage ends the start, since a worker that took it for a kernel without such rules
  * would run commands unconfined for the rest of its life.
  */
-function openOrRefuse(
+async function openOrRefuse(
   open: typeof openOsSandbox,
-  remove: () => void,
+  remove: () => Promise<void>,
   policy: SandboxPolicy,
-): OsSandbox | undefined {
+): Promise<OsSandbox | undefined> {
   try {
     return open(policy);
   } catch (error) {
-    remove();
+    await remove();
     throw refuseShortage("os_sandbox: cannot find out which rules this system supports", error);
   }
 }
@@ -234,11 +240,11 @@ function beginCommand(sandbox: OsSandbox, guarded: GuardedFinder | undefined): B
 }
 
 /** Like `settingsFor`; if they cannot be written, throws a `ConfigError` after a call of `close`. */
-function settingsOr(close: () => void, ...[config, folder, options]: Parameters<typeof settingsFor>) {
+async function settingsOr(close: () => Promise<void>, ...settings: Parameters<typeof settingsFor>) {
   try {
-    return makeTemporary(options.environment, () => settingsFor(config, folder, options));
+    return await runInSlices(settingsFor(...settings), createTimeSlice());
   } catch (error) {
-    close();
+    await close();
     throw error;
   }
 }
@@ -274,30 +280,36 @@ function statAt(path: string): BigIntStats | undefined {
 }
 
 /** Makes git skip hidden files in the served folder, and never record them. */
-function settingsFor(
+function* settingsFor(
   config: ShellConfig,
   folder: string,
-  { guarded, denyGlobs = [], roots }: ConfinementOptions,
-): GitSetting[] {
-  const write = (patterns: readonly string[], suffix = "") => ({
-    attributes: writeBeside(folder, { name: `attributes${suffix}`, text: renderAttributes(patterns) }),
-    excludes: writeBeside(folder, { name: `excludes${suffix}`, text: renderExcludes(patterns) }),
-  });
+  { environment, guarded, denyGlobs = [], roots }: ConfinementOptions,
+): Steps<GitSetting[]> {
+  const write = (name: string, text: string) =>
+    makeTemporary(environment, () => writeBeside(folder, { name, text }));
+  function* writePatterns(patterns: readonly string[], suffix = ""): Steps<PatternFiles> {
+    return {
+      attributes: write(`attributes${suffix}`, yield* renderAttributes(patterns)),
+      excludes: write(`excludes${suffix}`, yield* renderExcludes(patterns)),
+    };
+  }
   if (roots !== undefined) {
     const denied = guarded?.found.denied ?? [];
     const outermostFirst = roots.toSorted((one, other) => one.hostPath.length - other.hostPath.length);
-    const included = outermostFirst.map((root, index) => {
-      const files = write(patternsInRoot(root, { globs: denyGlobs, denied, roots }), `-${index}`);
-      const file = writeBeside(folder, { name: `git-${index}`, text: renderFileSettings(files) });
-      return includeBelow(root.hostPath, file);
-    });
+    const globs = yield* compileRootGlobs(denyGlobs);
+    const included: GitSetting[] = [];
+    for (const [index, root] of outermostFirst.entries()) {
+      const patterns = yield* patternsInRoot(root, { globs, denied, roots });
+      const files = yield* writePatterns(patterns, `-${index}`);
+      included.push(includeBelow(root.hostPath, write(`git-${index}`, renderFileSettings(files))));
+    }
     return [...filterSettings, ...included];
   }
   const [root] = rootOf(config);
   const paths = [...config.fs.denylist_paths, ...(guarded?.found.denied ?? [])];
-  const named = root === undefined ? [] : pathPatterns(paths, root);
+  const named = root === undefined ? [] : yield* pathPatterns(paths, root);
   const patterns = [...globPatterns(denyGlobs), ...named];
-  return hiddenFileSettings(write(patterns));
+  return hiddenFileSettings(yield* writePatterns(patterns));
 }
 
 const networkOf = (chosen: Network | boolean): Network =>

@@ -3,6 +3,7 @@
  * otherwise.
  */
 import { relative } from "node:path";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { compileGlobSet } from "../text/globs/glob-set.ts";
 import type { GitSetting } from "./command-environment.ts";
 
@@ -57,49 +58,71 @@ export interface PatternRoot {
 
 /**
  * Returns the patterns for repositories in one of several roots: those of its rules, and for each root in it
- * those of that one alone. `globs` begin with the name of a root, or match in each.
+ * those of that one alone. Each step takes one root or one denied path.
  */
-export function patternsInRoot({ hostPath }: PatternRoot, { globs, denied, roots }: RootPatterns): string[] {
+export function* patternsInRoot(
+  { hostPath }: PatternRoot,
+  { globs, denied, roots }: RootPatterns,
+): Steps<string[]> {
   const inside = roots.filter(
     (root) => root.hostPath === hostPath || root.hostPath.startsWith(`${hostPath}/`),
   );
-  const ofRoots = inside
-    .toSorted((one, other) => one.hostPath.length - other.hostPath.length)
-    .flatMap((root) => {
-      const patterns = globPatterns(globsInRoot(globs, root.name));
-      if (root.hostPath === hostPath) return patterns;
-      // Whichever folder between the roots is a repository.
-      return pathPatterns([root.hostPath], hostPath).flatMap((at) => [
+  const ofRoots: string[][] = [];
+  for (const root of inside.toSorted((one, other) => one.hostPath.length - other.hostPath.length)) {
+    const patterns = globPatterns(globs.inRoot(root.name));
+    // Whichever folder between the roots is a repository.
+    const places = root.hostPath === hostPath ? [] : yield* pathPatterns([root.hostPath], hostPath);
+    if (root.hostPath === hostPath) ofRoots.push(patterns);
+    for (const at of places)
+      ofRoots.push([
         `!${at}/**`,
         ...patterns.map((pattern) => (pattern.startsWith("/") ? at + pattern : `${at}/${pattern}`)),
       ]);
-    });
+    yield;
+  }
   // Beside hundreds of roots there may be thousands of denied paths, nearly all in others.
   const beginning = hostPath.endsWith("/") ? hostPath : `${hostPath}/`;
   const below = denied.filter((path) => path.startsWith(beginning));
-  return [...ofRoots, ...pathPatterns(below, hostPath)];
+  return [...ofRoots.flat(), ...(yield* pathPatterns(below, hostPath))];
 }
 
 interface RootPatterns {
-  readonly globs: readonly string[];
+  readonly globs: RootGlobs;
   readonly denied: readonly string[];
   readonly roots: readonly PatternRoot[];
 }
 
-/** Returns globs of paths from the top as globs of paths from a root. */
-const globsInRoot = (globs: readonly string[], name: string): string[] =>
-  globs.flatMap((glob) => {
-    if (glob.startsWith("**/")) return glob;
-    const slash = glob.indexOf("/");
-    return slash !== -1 && isNameMatched(glob.slice(0, slash), name) ? glob.slice(slash + 1) : [];
-  });
+/** Globs of paths from the top, which begin with the name of a root, or match in each. */
+export interface RootGlobs {
+  /** Returns them as globs of paths from the root of this name. */
+  inRoot(name: string): string[];
+}
 
-/** Returns whether a glob matches a name. One that ends in the middle of braces does not. */
-function isNameMatched(glob: string, name: string): boolean {
+/** Compiles the first name of each glob once, one in each step, however many roots there are. */
+export function* compileRootGlobs(globs: readonly string[]): Steps<RootGlobs> {
+  const compiled: { readonly first: PathMatcher | undefined; readonly rest: string }[] = [];
+  for (const glob of globs) {
+    const slash = glob.indexOf("/");
+    if (glob.startsWith("**/")) compiled.push({ first: everyName, rest: glob });
+    else if (slash !== -1)
+      compiled.push({ first: nameMatcherOf(glob.slice(0, slash)), rest: glob.slice(slash + 1) });
+    yield;
+  }
+  return {
+    inRoot: (name) => compiled.filter(({ first }) => first?.matches(name)).map(({ rest }) => rest),
+  };
+}
+
+type PathMatcher = Pick<ReturnType<typeof compileGlobSet>, "matches">;
+
+const everyName: PathMatcher = { matches: () => true };
+
+/** Compiles a glob of a name. One that ends in the middle of braces matches nothing. */
+function nameMatcherOf(glob: string): PathMatcher | undefined {
   try {
-    return compileGlobSet([glob]).matches(name);
+    return compileGlobSet([glob]);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -107,17 +130,19 @@ const escapeGlob = (path: string): string => path.replaceAll(/[*?[\\]/g, "\\$&")
 
 /**
  * Returns patterns (gitignore(5)) of denied paths below a folder, whichever folder above them is a
- * repository.
+ * repository. Each step takes one path.
  */
-export function pathPatterns(denied: readonly string[], folder: string): string[] {
-  const patterns = denied
-    .map((path) => relative(folder, path))
-    .filter((path) => path !== "" && !path.startsWith(".."))
-    .flatMap((path) => {
-      const names = path.split("/");
-      return names.map((_, index) => `/${names.slice(index).join("/")}`);
-    });
-  return [...new Set(patterns)].map(escapeGlob);
+export function* pathPatterns(denied: readonly string[], folder: string): Steps<string[]> {
+  const patterns = new Set<string>();
+  for (const path of denied) {
+    const inside = relative(folder, path);
+    if (inside !== "" && !inside.startsWith("..")) {
+      const names = inside.split("/");
+      for (const index of names.keys()) patterns.add(escapeGlob(`/${names.slice(index).join("/")}`));
+    }
+    yield;
+  }
+  return [...patterns];
 }
 
 /**
@@ -128,17 +153,21 @@ export const globPatterns = (globs: readonly string[]): string[] =>
   globs.filter((glob) => !/[{}\n]/.test(glob)).map((glob) => (glob.startsWith("**/") ? glob : `/${glob}`));
 
 /** Renders a file of attributes (gitattributes(5)) that assigns the filter, or takes it back after "!". */
-export const renderAttributes = (patterns: readonly string[]): string =>
-  patterns
-    .map((pattern) => pattern.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n"))
-    .map((pattern) =>
-      pattern.startsWith("!") ? `"${pattern.slice(1)}" !filter\n` : `"${pattern}" filter=${filter}\n`,
-    )
-    .join("");
+export const renderAttributes = (patterns: readonly string[]): Steps<string> =>
+  joinLines(patterns, (pattern) => {
+    const quoted = pattern.replaceAll(/["\\]/g, "\\$&").replaceAll("\n", "\\n");
+    return quoted.startsWith("!") ? `"${quoted.slice(1)}" !filter\n` : `"${quoted}" filter=${filter}\n`;
+  });
 
 /** Renders a file of patterns to ignore. Names with line feeds have no form there, and are left out. */
-export const renderExcludes = (patterns: readonly string[]): string =>
-  patterns
-    .filter((pattern) => !pattern.includes("\n"))
-    .map((pattern) => `${pattern.replace(/ $/, "\\ ")}\n`)
-    .join("");
+export const renderExcludes = (patterns: readonly string[]): Steps<string> =>
+  joinLines(patterns, (pattern) => (pattern.includes("\n") ? "" : `${pattern.replace(/ $/, "\\ ")}\n`));
+
+function* joinLines(patterns: readonly string[], render: (pattern: string) => string): Steps<string> {
+  let text = "";
+  for (const pattern of patterns) {
+    text += render(pattern);
+    yield;
+  }
+  return text;
+}

@@ -114,7 +114,7 @@ export async function openShell(
     async close() {
       await programs.stopAll();
       removeExitHandler();
-      for (const one of [jobs, workingFolder, own, confinement]) one.close();
+      for (const one of [jobs, workingFolder, own, confinement]) await one.close();
       await fs.close();
       await regex.close();
     },
@@ -129,7 +129,7 @@ async function openOwn(
   try {
     return await openCommandEnvironment(config, options);
   } catch (error) {
-    options.confinement.close();
+    await options.confinement.close();
     throw error;
   }
 }

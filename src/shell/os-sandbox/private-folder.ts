@@ -1,13 +1,15 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rm, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 
-/** A folder for temporary files that only this user can enter. Removing it removes its contents too. */
+/** A folder for temporary files that only this user can enter. */
 export interface PrivateFolder {
   /** The canonical path of the folder. */
   readonly path: string;
   /** Writes a file in it. */
   write(name: string, text: string): void;
-  remove(): void;
+  /** Removes it with its contents, in a thread: commands may have left any number of files there. */
+  remove(): Promise<void>;
 }
 
 /** Makes such a folder in `parent`. Throws if that is not possible. */
@@ -16,6 +18,6 @@ export function makePrivateFolder(parent: string): PrivateFolder {
   return {
     path,
     write: (name, text) => writeFileSync(join(path, name), text),
-    remove: () => rmSync(path, { recursive: true, force: true }),
+    remove: () => promisify(rm)(path, { recursive: true, force: true }),
   };
 }
