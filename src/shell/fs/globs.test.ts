@@ -43,6 +43,21 @@ test("globs made to be dear are cheap or refused", () => {
   expect(() => compileShellGlobs("include_glob", ["a".repeat(8193)])).toThrow("longer than 8192");
 });
 
+test("globs of any length end and repeat where they should", () => {
+  for (const length of [30, 31, 32, 33, 63, 64, 65]) {
+    const glob = compileShellGlobs("include_glob", [`*${"a".repeat(length)}?*b`]);
+    const ends = ["", "b", "bb", "cb", "cbcb", "c"].map((end) => `ca${"a".repeat(length - 1)}${end}`);
+    expect(ends.map((path) => glob.matches(path))).toEqual([false, false, true, true, true, false]);
+  }
+});
+
+test("names that nearly match at each byte are compared with many globs in one pass", () => {
+  const globs = Array.from({ length: 200 }, (_, index) => `**/*${"a".repeat(29)}${index}/**`);
+  const filter = compileShellGlobs("include_glob", globs);
+  const folders = Array(15).fill("a".repeat(255)).join("/");
+  for (let file = 0; file < 100; file++) expect(filter.matches(`${folders}/${file}`)).toBe(false);
+}, 30_000);
+
 test("equal globs count once", () => {
   const empty = compileShellGlobs("include_glob", Array(1_000_000).fill(""));
   for (let index = 0; index < 1000; index++) expect(empty.matches(`a/${index}`)).toBe(false);

@@ -10,9 +10,7 @@ export function compileShellGlobs(field: string, patterns: readonly string[]): P
   const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
   if (length > longest) throw refuseFs.longGlobs(field, longest);
   // Any number of empty globs is short enough.
-  const compiled = [...new Set(patterns)].map((pattern) =>
-    pattern.split("/").map((part) => Buffer.from(part)),
-  );
+  const compiled = [...new Set(patterns)].map((pattern) => pattern.split("/").map(compilePart));
   return {
     matches(path) {
       const names = path.split("/").map((name) => Buffer.from(name));
@@ -41,45 +39,76 @@ const below = (prefix: string, filter: PathFilter): PathFilter => ({
 /** Maximum UTF-16 units of all patterns together. */
 const longest = 8192;
 
-const isNested = (part: Buffer): boolean => part.length === 2 && part[0] === star && part[1] === star;
+/** A component of a glob: any number of components, or a test of one name. */
+type Part = "**" | ((name: Buffer) => boolean);
+
+const isNested = (part: Part): part is "**" => part === "**";
+
+const compilePart = (part: string): Part => (part === "**" ? part : compileName(Buffer.from(part)));
 
 /**
  * Returns whether the parts match all of the names. `reached[n]` says that the parts so far match the first n
  * names.
  */
-function matchesPath(parts: readonly Buffer[], names: readonly Buffer[]): boolean {
+function matchesPath(parts: readonly Part[], names: readonly Buffer[]): boolean {
   let reached = [true, ...names.map(() => false)];
   for (const [index, part] of parts.entries()) {
     const before = reached;
     reached = before.map(() => false);
-    for (let n = 0; n <= names.length; n++) {
+    const isLast = index === parts.length - 1;
+    for (let n = isLast ? lastStart(part, names) : 0; n <= names.length; n++) {
       if (isNested(part)) {
-        const isLast = index === parts.length - 1;
         reached[n] = (!isLast && before[n]!) || (n > 0 && (before[n - 1]! || reached[n - 1]!));
-      } else if (n > 0) reached[n] = before[n - 1]! && matchesName(part, names[n - 1]!);
+      } else if (n > 0) reached[n] = before[n - 1]! && part(names[n - 1]!);
     }
   }
   return reached[names.length]!;
 }
 
+/** Returns the first number of names to consider for the last part: a test of one name is for the last. */
+const lastStart = (part: Part, names: readonly Buffer[]): number => (isNested(part) ? 0 : names.length);
+
 const star = 0x2a;
 const anyByte = 0x3f;
 
-/** Backtracks only to the last `*`: an earlier one cannot match more than that one. */
-function matchesName(pattern: Buffer, name: Buffer): boolean {
-  let [p, n, lastStar, resume] = [0, 0, -1, 0];
-  while (n < name.length) {
-    if (pattern[p] === star) {
-      lastStar = p++;
-      resume = n;
-    } else if (p < pattern.length && (pattern[p] === anyByte || pattern[p] === name[n])) {
-      p++;
-      n++;
-    } else if (lastStar >= 0) {
-      p = lastStar + 1;
-      n = ++resume;
-    } else return false;
-  }
-  while (pattern[p] === star) p++;
-  return p === pattern.length;
+/**
+ * Compiles a name with wildcards to bit sets of states (the Shift-And algorithm): state n says that the first
+ * n bytes of the pattern without its stars match. So each byte of a name takes one operation for 32 bytes of
+ * the pattern, whatever repeats in both.
+ */
+function compileName(pattern: Buffer): (name: Buffer) => boolean {
+  if (!pattern.includes(star) && !pattern.includes(anyByte)) return (name) => name.equals(pattern);
+  const bytes = pattern.filter((byte) => byte !== star);
+  const last = bytes.length;
+  if (last === 0) return () => true;
+  const words = (last >>> 5) + 1;
+  const emptySet = () => new Int32Array(words);
+  const add = (set: Int32Array, state: number) => {
+    set[state >>> 5]! |= 1 << (state & 31);
+  };
+  // The states that a star keeps, and those that a byte takes to the next one.
+  const kept = emptySet();
+  const byAny = emptySet();
+  let stars = 0;
+  for (const [index, byte] of pattern.entries()) if (byte === star) add(kept, index - stars++);
+  for (const [state, byte] of bytes.entries()) if (byte === anyByte) add(byAny, state);
+  const taken: Int32Array[] = Array(256).fill(byAny);
+  for (const byte of new Set(bytes)) taken[byte] = byAny.slice();
+  for (const [state, byte] of bytes.entries()) add(taken[byte]!, state);
+  const states = emptySet();
+  return (name) => {
+    states.fill(0);
+    states[0] = 1;
+    for (let at = 0; at < name.length; at++) {
+      const moving = taken[name[at]!]!;
+      let carry = 0;
+      for (let word = 0; word < words; word++) {
+        const before = states[word]!;
+        const moved = before & moving[word]!;
+        states[word] = (before & kept[word]!) | (moved << 1) | carry;
+        carry = moved >>> 31;
+      }
+    }
+    return ((states[last >>> 5]! >>> (last & 31)) & 1) === 1;
+  };
 }
