@@ -282,6 +282,22 @@ test("files that take the names of one another in a long chain are compared in s
   expect(fixture.found).toHaveLength(1999);
 });
 
+test("a step of reading events ends once moved folders have taken thousands of names along", () => {
+  const names = numbered(1000).map((name) => `d0/${name}`);
+  const fixture = new Fixture([]);
+  fixture.add(...names.map((path) => ({ kind: "created", path }) as const));
+  const ends = Array.from({ length: 6 }, (_, move) =>
+    fixture.external.add({
+      kind: "moved",
+      isFolder: true,
+      path: Buffer.from(`d${move + 1}`),
+      from: Buffer.from(`d${move}`),
+    }),
+  );
+  const none = undefined;
+  expect(ends).toEqual([none, none, "long", none, none, "long"]);
+});
+
 test("a moved folder takes its noted names along, and too many of them are a gap", () => {
   const names = numbered(1000).map((name) => `in/${name}`);
   const fixture = new Fixture([...names.map((name) => name.replace("in", "out")), "other"]);

@@ -96,6 +96,9 @@ export interface ExternalChangesOptions {
  */
 const most = { names: 16_384, folderMoves: 64, movedNames: 65_536 } as const;
 
+/** Names that moves of folders take along in one step of reading events, except for the last move. */
+const movedAtOnce = 2048;
+
 /** Names that are compared in one step, and the maximum with the other ends of their moves. */
 const atOnce = 128;
 const mostAtOnce = 512;
@@ -123,6 +126,8 @@ export class ExternalChanges {
   #lastKey = "";
   #folderMoves = 0;
   #movedNames = 0;
+  /** Their number when a step of reading events last ended with a move. */
+  #movedBefore = 0;
   /** Whether a call removed a folder above, for folders above the names that are being compared. */
   readonly #isInRemovedFolder = new Map<string, boolean>();
 
@@ -190,6 +195,7 @@ export class ExternalChanges {
   #forgetMoves(): void {
     this.#folderMoves = 0;
     this.#movedNames = 0;
+    this.#movedBefore = 0;
   }
 
   /** Releases held names if another transaction has ended. */
@@ -213,13 +219,16 @@ export class ExternalChanges {
     this.#late.clear();
   }
 
-  add(change: TreeChange): void {
-    if (this.isOverfull) return;
+  /** Notes an event. Returns "long" for a move after which the step of reading events shall end. */
+  add(change: TreeChange): "long" | undefined {
+    if (this.isOverfull) return undefined;
     const { kind, isFolder, path, isMovedIn = false, isMovedOut = false, isOnlyClosed = false } = change;
     const what: Presence = isFolder ? "folder" : "entry";
     if (kind === "moved") {
       this.#addMove(change, what);
-      return;
+      if (this.#movedNames - this.#movedBefore < movedAtOnce) return undefined;
+      this.#movedBefore = this.#movedNames;
+      return "long";
     }
     // A name is free when an entry is created under it, even if the tree already has the entry: a new folder
     // is watched, then listed, and an entry made in between is in the listing and has an event.
@@ -228,10 +237,11 @@ export class ExternalChanges {
     if (kind === "created" || kind === "removed") {
       if (kind === "removed" && isFolder && !isMovedOut) this.#noteEmptied(path.toString(), touched);
       Object.assign(touched, released, { isThere: kind === "created" });
-      return;
+      return undefined;
     }
     touched.isAltered = true;
     if (kind === "modified" && !isOnlyClosed) touched.isWritten = true;
+    return undefined;
   }
 
   #noteEmptied(path: string, touched: Touched): void {

@@ -42,10 +42,14 @@ export class EventReader {
   #events = 0;
   #steps = 0;
   #hasMore = false;
+  /** Whether the listener has worked long enough for this step. */
+  #isLong = false;
 
   constructor(options: EventReaderOptions) {
     this.#options = options;
-    this.#changes = new ChangeStream((change) => options.listener.onChange?.(change));
+    this.#changes = new ChangeStream((change) => {
+      if (options.listener.onChange?.(change) === "long") this.#isLong = true;
+    });
   }
 
   /** The number of events read so far. */
@@ -64,8 +68,9 @@ export class EventReader {
    */
   read(): IncompleteReason | undefined {
     const most = this.#events + eventsPerStep;
+    this.#isLong = false;
     do this.#hasMore = this.#options.inotify.read(this.#onEvent);
-    while (this.#hasMore && this.#events < most);
+    while (this.#hasMore && this.#events < most && !this.#isLong);
     if (this.#hasMore && ++this.#steps < maxSteps) return undefined;
     this.#steps = 0;
     if (this.#hasMore) return "busy";
@@ -100,7 +105,12 @@ export class EventReader {
     };
   }
 
-  readonly #onEvent: OnEvent = ({ watch, mask, cookie, bytes, from, to }) => {
+  readonly #onEvent: OnEvent = (event) => {
+    this.#note(event);
+    return this.#isLong ? "last" : undefined;
+  };
+
+  #note({ watch, mask, cookie, bytes, from, to }: Parameters<OnEvent>[0]): void {
     this.#events++;
     const { table, pending, listener } = this.#options;
     if ((mask & events.overflow) !== 0) this.#failure = "overflow";
@@ -125,7 +135,7 @@ export class EventReader {
       if (typeof entry === "number") listener.onDirty?.(entry);
       else pending.add(folder, name);
     } else if ((mask & (nameEvents | events.attrib)) !== 0) pending.add(folder, name);
-  };
+  }
 
   #onEventBeside(watch: number, mask: number, name: string): void {
     const onName = this.#beside.get(watch);

@@ -46,7 +46,8 @@ export interface InotifyEvent {
   to: number;
 }
 
-export type OnEvent = (event: Readonly<InotifyEvent>) => void;
+/** Returns "last" to leave the events after this one for the next read. */
+export type OnEvent = (event: Readonly<InotifyEvent>) => unknown;
 
 /**
  * The reason why a folder cannot be watched: the limit of watches or the memory is used up ("limit"), the
@@ -61,6 +62,8 @@ export type WatchQueue = Pick<Inotify, "watch" | "unwatch" | "read" | "close">;
 export class Inotify {
   readonly #descriptor: number;
   readonly #calls: Calls;
+  /** The events of the last read that were left. */
+  #rest: Buffer | undefined;
 
   private constructor(descriptor: number, calls: Calls) {
     this.#descriptor = descriptor;
@@ -101,10 +104,15 @@ export class Inotify {
    * if it is broken.
    */
   read(onEvent: OnEvent): boolean {
+    const rest = this.#rest;
+    if (rest !== undefined) {
+      this.#parse(rest, rest.length, onEvent);
+      return true;
+    }
     buffer ??= Buffer.allocUnsafeSlow(bufferBytes);
     const length = Number(this.#calls.read(this.#descriptor, buffer, bufferBytes));
     if (length > 0) {
-      parseEvents(buffer, length, onEvent);
+      this.#parse(buffer, length, onEvent);
       return true;
     }
     const errno = length === 0 ? 0 : this.#calls.errno();
@@ -116,12 +124,23 @@ export class Inotify {
   close(): void {
     closeSync(this.#descriptor);
   }
+
+  #parse(bytes: Buffer, length: number, onEvent: OnEvent): void {
+    this.#rest = undefined;
+    const at = parseEvents(bytes, length, onEvent);
+    // All queues read into one buffer.
+    if (at < length) this.#rest = Buffer.from(bytes.subarray(at, length));
+  }
 }
 
-/** Reports the records of struct inotify_event in `bytes[0, length)`. */
-export function parseEvents(bytes: Buffer, length: number, onEvent: OnEvent): void {
+/**
+ * Reports the records of struct inotify_event in `bytes[0, length)`, up to one that is the last of a step.
+ * Returns the place after it.
+ */
+export function parseEvents(bytes: Buffer, length: number, onEvent: OnEvent): number {
   const event: InotifyEvent = { watch: 0, mask: 0, cookie: 0, bytes, from: 0, to: 0 };
-  for (let at = 0; at < length; ) {
+  let at = 0;
+  while (at < length) {
     event.watch = bytes.readInt32LE(at);
     event.mask = bytes.readUInt32LE(at + 4);
     event.cookie = bytes.readUInt32LE(at + 8);
@@ -129,9 +148,10 @@ export function parseEvents(bytes: Buffer, length: number, onEvent: OnEvent): vo
     event.to = event.from;
     const end = event.from + bytes.readUInt32LE(at + 12);
     while (event.to < end && bytes[event.to] !== 0) event.to++;
-    onEvent(event);
     at = end;
+    if (onEvent(event) === "last") break;
   }
+  return at;
 }
 
 const headBytes = 16;

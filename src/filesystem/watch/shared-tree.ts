@@ -197,7 +197,7 @@ function* readEventsOf(tree: WatchedTree): Steps<void> {
 /** Forwards each report to all listeners. */
 class Listeners implements TreeListener {
   /** Set only if some listener wants changes, because following moves takes time. */
-  onChange: ((change: TreeChange) => void) | undefined;
+  onChange: ((change: TreeChange) => unknown) | undefined;
   /** The number of reports so far. */
   reports = 0;
   readonly #all = new Set<TreeListener>();
@@ -242,7 +242,15 @@ class Listeners implements TreeListener {
 
   #setOnChange(): void {
     const wants = [...this.#all].some(({ onChange }) => onChange !== undefined);
-    this.onChange = wants ? (change) => this.#report((one) => one.onChange?.(change)) : undefined;
+    this.onChange = wants ? (change) => this.#reportChange(change) : undefined;
+  }
+
+  #reportChange(change: TreeChange): "long" | undefined {
+    let isLong = false;
+    this.#report((one) => {
+      if (one.onChange?.(change) === "long") isLong = true;
+    });
+    return isLong ? "long" : undefined;
   }
 
   #report(to: (one: TreeListener) => void): void {

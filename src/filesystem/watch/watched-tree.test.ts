@@ -245,6 +245,24 @@ test("changes are reported in order, with both paths of a move", async () => {
   ]);
 });
 
+test("a step of reading ends with a change that took its listener long, and loses no later one", async () => {
+  const moves: string[] = [];
+  const onChange = ({ kind, path }: TreeChange) => {
+    if (kind !== "moved") return undefined;
+    moves.push(`${path}`);
+    return path.toString() === "d4" ? undefined : "long";
+  };
+  using fixture = await new TreeFixture({ "d0/f": "" }, { listener: { onChange } }).build();
+  for (let move = 0; move < 5; move++) renameSync(fixture.at(`d${move}`), fixture.at(`d${move + 1}`));
+  const steps = fixture.tree.readEventsInSteps();
+  const counts: number[] = [];
+  while (!steps.next().done) counts.push(moves.length);
+  expect(counts).toEqual([1, 2, 3, 5]);
+  expect(moves).toEqual(["d1", "d2", "d3", "d4", "d5"]);
+  await fixture.drain();
+  expect(fixture.paths).toEqual(["d5/f"]);
+});
+
 test("names of a folder beside the tree are reported among the changes, until it is removed", async () => {
   const lines: string[] = [];
   using fixture = await new TreeFixture(

@@ -87,9 +87,9 @@ export interface TreeListener {
    * Reports each change from the kernel, in order, except that a move out of the tree comes once the queue is
    * empty, or before another entry takes the name. A created or moved folder stands for everything in it:
    * changes inside it before a drain has found it are not reported. Nor are changes after an overflow, until
-   * the tree is rebuilt.
+   * the tree is rebuilt. It returns "long" if the step shall end with this change.
    */
-  onChange?: ((change: TreeChange) => void) | undefined;
+  onChange?: ((change: TreeChange) => unknown) | undefined;
 }
 
 /** A change, as the kernel reported it. */
