@@ -1,4 +1,4 @@
-/** Dry runs of calls with several entries, each of which finds the tree that those before it would leave. */
+/** Dry runs of calls with several entries. Each entry finds the tree that the earlier ones would leave. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { SessionsFixture } from "./sessions.test-kit.ts";

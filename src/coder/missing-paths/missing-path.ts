@@ -39,7 +39,7 @@ const maxCandidates = 3;
 /** Maximum names of a path that is explained. Each name takes a walk from the base. */
 const maxNames = 64;
 
-/** The refusals that were explained from the tree in which their paths are missing. */
+/** The refusals that are already explained, by the tree where their paths are missing. */
 const explained = new WeakSet<Refusal>();
 
 /** Keeps a refusal from being explained again if the one that it was made from is. */

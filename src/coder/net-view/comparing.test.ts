@@ -739,7 +739,7 @@ test("changes that the feed has lost are never denied", async () => {
   const moves = Array.from({ length: 620 }, (_, index) =>
     index % 2 === 0 ? { from: a, to: b } : { from: b, to: a },
   );
-  // In several calls, each of which has its own time limit.
+  // In several calls, since each has its own time limit.
   for (let at = 0; at < moves.length; at += 62)
     await one.call("coder::move", { files: moves.slice(at, at + 62) });
   const lost = await one.call("coder::changes", { since: next, answer: "stat" });

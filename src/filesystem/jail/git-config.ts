@@ -44,7 +44,7 @@ function sectionsByHash(): ReadonlyMap<number, Section> {
   return sections;
 }
 
-/** Returns the hash with a further byte of a name, in which capitals do not count. */
+/** Adds a byte of a name to the hash, regardless of case. */
 const addToHash = (hash: number, byte: number): number => (Math.imul(hash, 31) + (byte | 0x20)) | 0;
 
 const hashOf = (name: string): number => Buffer.from(name).reduce(addToHash, 0);

@@ -33,7 +33,7 @@ const slice = createTurnSlice();
 
 /**
  * Returns the limits that the launcher sets, as a promise if counting the processes of the user takes long.
- * No process leaves a core file. `isApart` says whether commands have a user namespace, in which the kernel
+ * No process leaves a core file. `isApart` says whether commands have a user namespace, where the kernel
  * counts only their processes.
  */
 export const resourceLimits = (

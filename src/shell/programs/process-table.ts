@@ -65,14 +65,14 @@ export function programNameOf(id: number): string {
   }
 }
 
-/** Whether a process of a session runs, has ended and waits for its parent, or is no longer in the table. */
+/** The state of a process in a session: running, a zombie that its parent has not reaped, or gone. */
 type ProcessState = "runs" | "zombie" | "ended";
 
 const noHang = 1;
 
 /**
- * Yields the processes that are in the session, or have ended since the list was made. Selects them
- * in one step, in which few end: getsid(2) takes a hundredth of the time of reading a file.
+ * Yields the processes that are in the session, or have ended since the list was made. Selects them in one
+ * step, so that few end before it: getsid(2) takes a hundredth of the time of reading a file.
  */
 function* statesIn(session: number, ids: readonly number[]) {
   const libc = loadLibc();

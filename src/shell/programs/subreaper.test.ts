@@ -6,7 +6,7 @@ import { createSubreaper } from "./subreaper.ts";
 const start = (script: string) =>
   execa("/bin/sh", ["-c", script], { detached: true, stdio: "ignore", reject: false });
 
-/** Waits for a child to become a zombie, without a turn of the event loop in which the runtime reaps it. */
+/** Waits for a child to become a zombie without giving the runtime a turn to reap it. */
 function awaitZombie(pid: number): void {
   while (!Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)]).stdout.includes("Z"));
 }

@@ -77,7 +77,7 @@ export function createSubreaper(report: (escaped: Escaped) => void): Subreaper {
   }
 
   /**
-   * Reaps the orphans that have ended, for each of which it yields nothing, and yields those that run.
+   * Reaps the orphans that have ended, and yields those that run; `undefined` for any other process.
    * Processes in this process's own session were not started by programs.
    */
   function* adopted(): Generator<{ readonly id: number; readonly session: number } | undefined> {

@@ -10,7 +10,7 @@ interface CurrentExchange {
   readonly late: LateJson;
   /** The place of its calls among those of their session; `undefined` without a session. */
   readonly arrival: Arrival | undefined;
-  /** The slices in which the calls of a batch begin; `undefined` for a single message. */
+  /** The slice that the calls of a batch share as they begin; `undefined` for a single message. */
   readonly slice: TimeSlice | undefined;
 }
 
