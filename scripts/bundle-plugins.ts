@@ -43,7 +43,7 @@ export const unusedSchemas: BunPlugin = {
     build.onLoad(
       { filter: /@modelcontextprotocol[\\/]server[\\/]dist[\\/]src-[^\\/]+\.mjs$/ },
       ({ path }) => ({
-        contents: changed(path, /^for \(const .+\) register\(key, .+\);$/gm, ""),
+        contents: withLateSchemas(path, changed(path, /^for \(const .+\) register\(key, .+\);$/gm, "")),
         loader: "js",
       }),
     );
@@ -60,6 +60,57 @@ function changed(path: string, pattern: RegExp, replacement: string): string {
   const result = source.replace(pattern, replacement);
   if (result === source) throw new Error(`${path} no longer has ${pattern}; adapt this plugin.`);
   return result;
+}
+
+/**
+ * Rewrites the function that makes the schemas of revision 2025-11-25, and the maps of its methods, so that
+ * each schema is made when it is first used: a session uses a third of them. Throws if the function is
+ * written differently.
+ */
+export function withLateSchemas(path: string, source: string): string {
+  const [whole, constants, properties] = found(
+    path,
+    /^function build\$1\(\) \{\n(.+?)^\treturn \{\n(.+?)^\t\};\n\}$/ms,
+    source,
+  );
+  const [maps] = found(path, /^\tmaps\$1 = \{\n.+?^\t\};$/ms, source);
+  const names = new Set([...constants.matchAll(/^\tconst (\S+) = /gm)].map(([, name]) => name));
+  // A property that repeats a constant has its maker already; the others are schemas of their own.
+  const makers = `${constants.replace(/^\tconst (\w+)\S* = (.+?);(?=\n\t?[^\s})\]]|\n$)/gms, "$1: () => $2,")}
+${properties.replace(/^\t\t(\w+): \1\S*,?\n/gm, "").replace(/^\t\t(\w+): (?=\S)/gm, "$1: () => ")}`;
+  const build = `${late}
+function build$1() {
+	const schemas = late({
+${makers.replace(/(?<![\w$]|[^.]\.)[\w$]+(?!:)/g, (word) => (names.has(word) ? `schemas.${word.replace("$1", "")}` : word))}
+	});
+	return schemas;
+}`;
+  const lateMaps = maps
+    .replace(/^\t\t(\w+): \{$/gm, "$1: late({")
+    .replace(/^\t\t\}/gm, "})")
+    .replace(/^\t\t\t(\S+): s\./gm, "$1: () => s.");
+  return source.replace(whole, () => build).replace(maps, () => lateMaps);
+}
+
+/** The source of a function whose result makes each of its properties when it is first read. */
+const late = `function late(makers) {
+	const made = {};
+	for (const [name, make] of Object.entries(makers)) {
+		const get = () => {
+			const value = make();
+			Object.defineProperty(made, name, { value });
+			return value;
+		};
+		Object.defineProperty(made, name, { get, enumerable: true, configurable: true });
+	}
+	return made;
+}`;
+
+/** Returns the match of a pattern in a file, and its groups. Throws if it occurs nowhere. */
+function found(path: string, pattern: RegExp, source: string): [string, string, string] {
+  const match = pattern.exec(source);
+  if (match === null) throw new Error(`${path} no longer has ${pattern}; adapt this plugin.`);
+  return match as unknown as [string, string, string];
 }
 
 /**
