@@ -437,7 +437,7 @@ export const plan: Plan = {
     "base/refusal": [],
     "base/similar-name": [],
     "base/shortage": [],
-    "base/threads": [],
+    "base/threads": ["base/bun"],
   },
   packages: {
     "@decimalturn/toml-patch": ["cli/setup/toml"],
@@ -526,7 +526,7 @@ export const plan: Plan = {
     "node:http": ["embedded-engine", "review", "serve/http-walls", "transports/mcp"],
     "node:https": [],
     "node:child_process": ["shell/os-sandbox/loopback", "shell/os-sandbox/mount-trial"],
-    "node:worker_threads": ["base/threads", "serve/watchdog/thread"],
+    "node:worker_threads": ["base/threads"],
   },
   onlyOnBun: ["base/bun"],
   readEnvironment: ["main"],

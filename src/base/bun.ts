@@ -19,6 +19,24 @@ interface Files {
   file(descriptor: number): { stream(): ReadableStream<Uint8Array> };
 }
 
+/** A thread with the API of the web, and Bun's additions to it. Its `close` event follows its end. */
+export interface WebWorker extends EventTarget {
+  postMessage(message: unknown): void;
+  ref(): void;
+  unref(): void;
+  terminate(): void;
+}
+
+/** The global object in such a thread. */
+export interface WebWorkerScope extends EventTarget {
+  postMessage(message: unknown): void;
+}
+
+interface Threads {
+  readonly Worker: new (program: string | URL) => WebWorker;
+  readonly Bun: { readonly isMainThread: boolean };
+}
+
 /** A process that can run another program in its place, as in Node 22.15, whose types are not installed. */
 interface Replaceable {
   execve(file: string, args: readonly string[], environment: NodeJS.ProcessEnv): never;
@@ -93,4 +111,18 @@ export function readDescriptor(descriptor: number): ReadableStream<Uint8Array> {
 /** Runs the garbage collector of this thread at once. Does nothing on Node, which has no such call. */
 export function collectGarbage(): void {
   if (isBun) (globalThis as unknown as { readonly Bun: Collector }).Bun.gc(true);
+}
+
+/**
+ * Starts a thread of the web's API. Beside one of `node:worker_threads` it starts sooner and takes 2 MB less.
+ * Returns `undefined` on Node.
+ */
+export function startWebWorker(program: string | URL): WebWorker | undefined {
+  return isBun ? new (globalThis as unknown as Threads).Worker(program) : undefined;
+}
+
+/** Returns the global object of a thread from `startWebWorker`; `undefined` elsewhere. */
+export function webWorkerScope(): WebWorkerScope | undefined {
+  const scope = globalThis as unknown as Threads & WebWorkerScope;
+  return isBun && !scope.Bun.isMainThread ? scope : undefined;
 }

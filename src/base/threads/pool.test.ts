@@ -110,7 +110,7 @@ test("idle threads end, and the next job has a new one", async () => {
     idleMilliseconds: 1,
     spawn: (program) => {
       const thread = spawnThread(program);
-      thread.once("exit", ended.resolve);
+      thread.onEnd(ended.resolve);
       return thread;
     },
   });

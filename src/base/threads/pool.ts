@@ -2,10 +2,9 @@
  * A pool of threads of one program, which starts them on demand and keeps them. To cancel a job that a thread
  * has begun, it ends the thread; the thread's other jobs go to another.
  */
-import type { Worker } from "node:worker_threads";
 import { PooledThread, type Task, ThreadEnded } from "./pooled-thread.ts";
 import type { ThreadProgram } from "./sources.ts";
-import { spawnThread } from "./spawn.ts";
+import { spawnThread, type Thread } from "./spawn.ts";
 
 export { ThreadEnded };
 
@@ -18,7 +17,7 @@ export interface PoolOptions {
   /** Milliseconds without a job after which the threads end. Default: a minute. */
   readonly idleMilliseconds?: number;
   /** Starts a thread, or throws. Default: `spawnThread`. */
-  readonly spawn?: (program: ThreadProgram) => Worker;
+  readonly spawn?: (program: ThreadProgram) => Thread;
 }
 
 /** A job that waits or runs. */

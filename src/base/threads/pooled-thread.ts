@@ -1,5 +1,5 @@
-import type { Worker } from "node:worker_threads";
 import { JobState, type PostedJob, type PostedReply } from "./serve.ts";
+import type { Thread } from "./spawn.ts";
 
 /**
  * Thrown if the thread ended before its reply: the job was cancelled, the thread could not start, or it
@@ -43,7 +43,7 @@ const reclaim = ({ state }: QueuedTask): boolean =>
 
 /** One thread and its tasks. It runs the first, while the others wait in its message port. */
 export class PooledThread {
-  readonly #worker: Worker;
+  readonly #thread: Thread;
   readonly #events: ThreadEvents;
   #tasks: QueuedTask[] = [];
   #posted = 0;
@@ -53,14 +53,13 @@ export class PooledThread {
   #begun = 0;
   #hasEnded = false;
 
-  constructor(worker: Worker, events: ThreadEvents) {
+  constructor(thread: Thread, events: ThreadEvents) {
     this.#events = events;
-    this.#worker = worker;
-    this.#worker.on("message", (reply: PostedReply) => this.#settle(reply));
-    this.#worker.on("error", () => this.end());
-    this.#worker.on("exit", () => this.end());
+    this.#thread = thread;
+    this.#thread.onMessage((reply) => this.#settle(reply as PostedReply));
+    this.#thread.onEnd(() => this.end());
     // An idle thread does not keep the process alive.
-    this.#worker.unref();
+    this.#thread.unref();
   }
 
   get load(): number {
@@ -83,14 +82,14 @@ export class PooledThread {
   assign(task: Task): void {
     if (this.#tasks.length === 0) {
       this.#begun = performance.now();
-      this.#worker.ref();
+      this.#thread.ref();
     }
     const number = ++this.#posted;
     const state = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     this.#tasks.push({ task, number, state });
     const { job, shared } = task;
     const message: PostedJob = { number, job, state };
-    this.#worker.postMessage(shared === this.#shared ? message : { ...message, shared });
+    this.#thread.postMessage(shared === this.#shared ? message : { ...message, shared });
     this.#shared = shared;
   }
 
@@ -98,7 +97,7 @@ export class PooledThread {
   reclaim(): Task[] {
     const waiting = this.#tasks.filter(reclaim);
     this.#tasks = this.#tasks.filter((held) => !waiting.includes(held));
-    if (this.#tasks.length === 0) this.#worker.unref();
+    if (this.#tasks.length === 0) this.#thread.unref();
     return waiting.map(({ task }) => task);
   }
 
@@ -117,8 +116,8 @@ export class PooledThread {
     const held = this.#tasks.splice(0);
     for (const { state } of held) Atomics.store(state, 0, JobState.cancelled);
     const [begun, ...waiting] = held.map(({ task }) => task);
-    this.#worker.unref();
-    void this.#worker.terminate().then(() => this.#events.onGone());
+    this.#thread.unref();
+    void this.#thread.terminate().then(() => this.#events.onGone());
     this.#events.onEnd(begun, waiting);
   }
 
@@ -128,7 +127,7 @@ export class PooledThread {
     if (index < 0) return;
     const [settled] = this.#tasks.splice(index, 1);
     this.#begun = performance.now();
-    if (this.#tasks.length === 0) this.#worker.unref();
+    if (this.#tasks.length === 0) this.#thread.unref();
     settled?.task.resolve(reply);
     this.#events.onReply();
   }

@@ -1,5 +1,5 @@
 import { getPriority, setPriority } from "node:os";
-import { parentPort } from "node:worker_threads";
+import { openParent } from "./parent.ts";
 
 /** A job, as a message to a thread. */
 export interface PostedJob {
@@ -54,21 +54,21 @@ function lowerPriority(): void {
  * gets each job, and the data that several jobs share (`Pool.run`).
  */
 export function serveJobs<Job>(open: (check: CheckJob) => (job: Job, shared: unknown) => unknown): void {
-  if (parentPort === null) return;
+  const parent = openParent();
+  if (parent === undefined) return;
   lowerPriority();
-  const port = parentPort;
   let current: Int32Array | undefined;
   let shared: unknown;
   const act = open(() => {
     if (current !== undefined && Atomics.load(current, 0) === JobState.cancelled) throw new Cancelled();
   });
-  port.on("message", (message: PostedJob) => {
-    const { number, job, state } = message;
+  parent.onMessage((message) => {
+    const { number, job, state } = message as PostedJob;
     // Shared data of a job that the pool has reclaimed still applies to later jobs.
-    if ("shared" in message) ({ shared } = message);
+    if ("shared" in message) ({ shared } = message as PostedJob);
     if (Atomics.compareExchange(state, 0, JobState.posted, JobState.begun) !== JobState.posted) return;
     current = state;
-    port.postMessage({ number, reply: act(job as Job, shared) } satisfies PostedReply);
+    parent.postMessage({ number, reply: act(job as Job, shared) } satisfies PostedReply);
   });
-  port.postMessage({ number: 0, reply: undefined } satisfies PostedReply);
+  parent.postMessage({ number: 0, reply: undefined } satisfies PostedReply);
 }

@@ -1,6 +1,19 @@
 import { readFileSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import { createRequire } from "node:module";
+import { startWebWorker, type WebWorker } from "../bun.ts";
 import { type ThreadProgram, threadSources } from "./sources.ts";
+
+/** A thread that runs a program. It keeps the process alive unless `unref` was called after `ref`. */
+export interface Thread {
+  postMessage(message: unknown): void;
+  onMessage(listener: (message: unknown) => void): void;
+  /** Calls `listener` when the thread has ended, or has failed to start or to run. */
+  onEnd(listener: () => void): void;
+  ref(): void;
+  unref(): void;
+  /** Ends the thread, and resolves when it has stopped running. */
+  terminate(): Promise<void>;
+}
 
 /**
  * Set by the build of the executable, which has each `thread.ts` as a further entry point, with `src` as
@@ -35,10 +48,50 @@ function readLimits(): string {
   }
 }
 
-/** Starts a thread. Its `error` event reports a failure to start. */
-export function spawnThread(program: ThreadProgram, workerData?: unknown): Worker {
-  if (threadSources !== undefined) return new Worker(threadSources[program], { eval: true, workerData });
-  return new Worker(entry(program), { workerData });
+/** Starts a program in a thread. Whether it can run is known only later (`Thread.onEnd`). */
+export function spawnThread(program: ThreadProgram): Thread {
+  if (threadSources !== undefined) return nodeThread(threadSources[program], { eval: true });
+  const worker = startWebWorker(entry(program));
+  return worker === undefined ? nodeThread(entry(program)) : webThread(worker);
+}
+
+function webThread(worker: WebWorker): Thread {
+  const ended = new Promise<void>((resolve) => worker.addEventListener("close", () => resolve()));
+  // Without a listener, a failure would end the process.
+  worker.addEventListener("error", () => {});
+  return {
+    postMessage: (message) => worker.postMessage(message),
+    onMessage(listener) {
+      worker.addEventListener("message", (event) => listener((event as MessageEvent).data));
+    },
+    onEnd(listener) {
+      worker.addEventListener("error", listener);
+      worker.addEventListener("close", listener);
+    },
+    ref: () => worker.ref(),
+    unref: () => worker.unref(),
+    terminate() {
+      worker.terminate();
+      return ended;
+    },
+  };
+}
+
+/** Loads `node:worker_threads` only where it is used, since it takes time and memory of each start. */
+function nodeThread(program: string | URL, options?: { readonly eval: true }): Thread {
+  const { Worker } = createRequire(import.meta.url)(
+    "node:worker_threads",
+  ) as typeof import("node:worker_threads");
+  const worker = new Worker(program, options);
+  worker.on("error", () => {});
+  return {
+    postMessage: (message) => worker.postMessage(message),
+    onMessage: (listener) => void worker.on("message", listener),
+    onEnd: (listener) => void worker.on("error", listener).on("exit", listener),
+    ref: () => worker.ref(),
+    unref: () => worker.unref(),
+    terminate: async () => void (await worker.terminate()),
+  };
 }
 
 /**

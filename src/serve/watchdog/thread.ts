@@ -3,7 +3,7 @@
  * by itself.
  */
 import { constants, openSync, writeSync } from "node:fs";
-import { workerData } from "node:worker_threads";
+import { openParent } from "../../base/threads/parent.ts";
 import { endProcess, resetSigterm } from "./process.ts";
 import { Shared } from "./shared.ts";
 import { type Limits, Silence } from "./silence.ts";
@@ -59,4 +59,4 @@ function openStderr(): number {
   }
 }
 
-watch(workerData as WatchdogData);
+openParent()?.onMessage((data) => watch(data as WatchdogData));

@@ -39,9 +39,8 @@ export const limitsFor = (callMilliseconds: number): Limits => ({
 export function openWatchdog(limits: Limits, { threads = true } = {}): Watchdog {
   if (!threads || !canSpawn()) return unwatched;
   const shared = new Shared();
-  const data: WatchdogData = { memory: shared.memory, limits };
-  const thread = spawnThread("serve/watchdog", data);
-  thread.on("error", () => {});
+  const thread = spawnThread("serve/watchdog");
+  thread.postMessage({ memory: shared.memory, limits } satisfies WatchdogData);
   thread.unref();
   const beating = setInterval(() => shared.beat(), limits.tickMilliseconds).unref();
   return {
