@@ -84,6 +84,14 @@ const cases: Readonly<Record<string, readonly [Run, object]>> = {
   "a folder as a program": [{ argv: ["x"], file: "/" }, { problem: "not-executable" }],
   "a NUL in an argument": [{ argv: ["echo", "a\0b"] }, { problem: "null-character" }],
   "a NUL in the name": [{ argv: ["e\0cho"] }, { problem: "null-character" }],
+  "as many control characters as may be": [
+    { argv: ["printf", "%s", `${"\u0001".repeat(65_535)} \t\r\n\f\b\u2003`], maxOutputBytes: 100_000 },
+    { ...ok, stdout: `${"\u0001".repeat(65_535)} \t\r\n\f\b\u2003` },
+  ],
+  "too many control characters": [
+    { argv: ["echo", "\u0001".repeat(60_000), "\u200b".repeat(5537)] },
+    { problem: "control-characters" },
+  ],
   "a thousand arguments": [
     { argv: ["echo", ...Array<string>(1000).fill("a")] },
     { ...ok, stdout: `${Array(1000).fill("a").join(" ")}\n` },

@@ -13,7 +13,7 @@ import type { Program } from "./program.ts";
 import { RunningProgram } from "./running.ts";
 import { openStandardInput, type StandardInput } from "./standard-input.ts";
 import { StartFailure } from "./start-failure.ts";
-import type { StartProblem } from "./start-problems.ts";
+import { maxControlCharacters, type StartProblem } from "./start-problems.ts";
 
 /** The environment and limits of a program. */
 export interface SpawnOptions {
@@ -53,6 +53,7 @@ export async function startProgram(
   onProcess: (running: RunningProgram) => void,
 ): Promise<RunningProgram> {
   if (program.argv.some((word) => word.includes("\0"))) throw new StartFailure("null-character");
+  if (controlCharactersIn(program.argv) > maxControlCharacters) throw new StartFailure("control-characters");
   using launch = await prepare(program, options.launcher);
   const watchRunning = await options.watch?.();
   if (slice.isDue) await slice.yieldIfDue();
@@ -73,6 +74,13 @@ export async function startProgram(
   if (status !== undefined) await requireLaunched(running, status);
   return running;
 }
+
+/** Control, format, private and unassigned characters, and spaces, except for those that texts are full of. */
+const controls = /[^\P{Other}\t\n\f\r\b]+|(?! )\p{Separator}/gu;
+
+/** Returns their number, in UTF-16 units. */
+const controlCharactersIn = (words: readonly string[]): number =>
+  words.reduce((sum, word) => sum + word.length - word.replace(controls, "").length, 0);
 
 /**
  * Starts a program with pipes for its outputs. If it throws a `StartFailure`, it has closed all descriptors
