@@ -76,6 +76,8 @@ test.each([
   ["cafe", {}],
   ["\u65e5\u672c", {}],
   ["caf\u00e9", { regex: true }],
+  ["caf\u00e9", { patterns: ["cafe\u0301"] }],
+  ["cafe\u0301", { patterns: ["a", "caf\u00e9"] }],
   ["caf\u00e9", { invert: true }],
   ["\u00e9".repeat(1000), {}],
 ])("%s %j has none", (query, fields) => {

@@ -111,7 +111,8 @@ export const undecodedHint =
 /** Returns a hint at texts with the same characters in another form of Unicode, if the query can have one. */
 export function hintsOnUnicode({ query, patterns = [], ...request }: QueryFields): string[] {
   if (request.regex || request.invert || request.files_without_match) return [];
-  const forms = [query, ...patterns].slice(0, maxForms).flatMap(otherForm);
+  const searched = [query, ...patterns].slice(0, 2 * maxForms);
+  const forms = searched.slice(0, maxForms).flatMap((text) => otherForm(text, searched));
   if (forms.length === 0) return [];
   return [`"patterns": [${forms.join(", ")}] would search for another Unicode form of the same characters`];
 }
@@ -119,12 +120,15 @@ export function hintsOnUnicode({ query, patterns = [], ...request }: QueryFields
 /** Maximum queries that are shown in another form. */
 const maxForms = 3;
 
-/** Returns a text in JSON whose characters are decomposed, or composed if they are decomposed already. */
-function otherForm(query: string): string[] {
+/**
+ * Returns a text in JSON whose characters are decomposed, or composed if they are decomposed already, unless
+ * it is searched for too.
+ */
+function otherForm(query: string, searched: readonly string[]): string[] {
   if (query.length > hintedCharacters) return [];
   const decomposed = query.normalize("NFD");
   const other = decomposed === query ? query.normalize("NFC") : decomposed;
-  if (other === query) return [];
+  if (other === query || searched.includes(other)) return [];
   const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return [JSON.stringify(other).replace(/[^\x20-\x7e]/g, escaped)];
 }
