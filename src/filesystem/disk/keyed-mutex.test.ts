@@ -79,6 +79,91 @@ describe("calls under one key", () => {
   });
 });
 
+describe("calls under a path and a folder above it", () => {
+  const log: string[] = [];
+  const start = (queue: ReturnType<typeof createQueue>, keys: readonly string[], opened: Promise<void>) =>
+    queue.run(keys, deadline, async () => {
+      log.push(keys.join(" "));
+      await opened;
+    });
+
+  test("wait for each other, in order, and calls beside them do not", async () => {
+    const queue = createQueue();
+    const [inner, outer] = [gate(), gate()];
+    log.length = 0;
+    const turns = [
+      start(queue, ["a/b/c"], inner.opened),
+      start(queue, ["a/b/d"], inner.opened),
+      start(queue, ["a"], outer.opened),
+      start(queue, ["a/b/e"], inner.opened),
+      start(queue, ["ab"], inner.opened),
+      start(queue, ["A/B"], inner.opened),
+    ];
+    await nextTick();
+    expect(log).toEqual(["a/b/c", "a/b/d", "ab"]);
+    expect([queue.isFree(["a"]), queue.isFree(["a/x/y"]), queue.isFree([""])]).toEqual([false, false, false]);
+    expect([queue.isFree(["b"]), queue.isFree(["abc"])]).toEqual([true, true]);
+    inner.open();
+    await nextTick();
+    expect(log).toEqual(["a/b/c", "a/b/d", "ab", "a"]);
+    outer.open();
+    await Promise.all(turns);
+    expect(log).toEqual(["a/b/c", "a/b/d", "ab", "a", "a/b/e", "A/B"]);
+    expect(queue.isFree([""])).toBe(true);
+  });
+
+  test("wait for a call on the base, and it for them", async () => {
+    const queue = createQueue();
+    const { open, opened } = gate();
+    log.length = 0;
+    const turns = [
+      start(queue, ["x/y"], opened),
+      start(queue, [""], Promise.resolve()),
+      start(queue, ["z"], opened),
+    ];
+    await nextTick();
+    expect(log).toEqual(["x/y"]);
+    open();
+    await Promise.all(turns);
+    expect(log).toEqual(["x/y", "", "z"]);
+  });
+
+  test("end at their deadline, and those behind them wait for the others only", async () => {
+    const queue = createQueue();
+    const { open, opened } = gate();
+    const controller = new AbortController();
+    log.length = 0;
+    const first = start(queue, ["a/b"], opened);
+    const second = queue.run(["a"], deadlineIn(60_000, controller.signal), async () => {});
+    const turns = [start(queue, ["a/c"], opened), start(queue, ["a/b"], opened)];
+    await nextTick();
+    expect(log).toEqual(["a/b"]);
+    controller.abort();
+    const refusal = await second.catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ reason: "timeout" });
+    await nextTick();
+    expect(log).toEqual(["a/b", "a/c"]);
+    open();
+    await Promise.all([first, ...turns]);
+    expect(log).toEqual(["a/b", "a/c", "a/b"]);
+  });
+
+  test("under many thousands of paths never overlap", async () => {
+    const mutex = createKeyedMutex();
+    const keys = Array.from({ length: 10_000 }, (_, index) => `a/b${index % 100}/c/${index}`);
+    let running = 0;
+    const works = Array.from({ length: 64 }, async () => {
+      using _turn = await mutex.acquire(keys, deadline);
+      expect(running++).toBe(0);
+      await nextTick();
+      running--;
+    });
+    await Promise.all(works);
+    using _whole = await mutex.acquire(["a"], deadline);
+    expect([running, mutex.isFree(["a/b0"])]).toEqual([0, false]);
+  });
+});
+
 test("calls under other keys run meanwhile, but not more than there are slots", async () => {
   const queue = createQueue();
   const { open, opened } = gate();
@@ -121,6 +206,17 @@ test("a turn begins at once exactly when its key and a slot are free", async () 
   open();
   await Promise.all(turns);
   expect([running, queue.isFree(["another"])]).toEqual([33, true]);
+});
+
+test("calls of one moment take their slots at once", async () => {
+  const mutex = createKeyedMutex();
+  const acquired = Array.from({ length: 32 }, (_, slot) => {
+    expect(mutex.isFree([`${slot}`])).toBe(true);
+    return mutex.acquire([`${slot}`], deadline);
+  });
+  expect(mutex.isFree(["another"])).toBe(false);
+  for (const turn of await Promise.all(acquired)) turn[Symbol.dispose]();
+  expect(mutex.isFree(["another"])).toBe(true);
 });
 
 test("whose time is up while all slots are taken is refused, and takes none", async () => {

@@ -110,14 +110,14 @@ export function createTransactions({ files, folder, log }: TransactionsOptions):
       const { turns: before } = files.locks;
       const first = await plan();
       const keys = [...first.keys];
-      // A plan may have 100,000 paths: taking and comparing their locks must not end its last slice.
+      // A plan may have 100,000 paths: comparing them must not end its last slice.
       await slice.yieldIfDue();
-      // If other calls changed entries while the plan was made, only a step would notice.
-      const isFree = files.locks.turns === before && files.locks.isFree(keys);
       using _turn = await files.locks.acquire(keys, committing.requester.deadline);
+      // If other calls changed entries since the plan was begun, only a step would notice.
+      const isCurrent = files.locks.turns === before + 1;
       await slice.yieldIfDue();
       await files.mutations.catchUp();
-      const { steps, value, keys: needed } = isFree ? first : await plan();
+      const { steps, value, keys: needed } = isCurrent ? first : await plan();
       // The new plan may need paths that are not locked, so it must be made again.
       if (![...needed].every((key) => first.keys.has(key))) continue;
       if (steps.length === 0) return { value, transaction: undefined };
