@@ -25,20 +25,33 @@ export async function changeMode(
 ): Promise<number> {
   const { path, ...step } = change;
   try {
-    using place = admitPermitted(tree.jail, change);
+    using admitted = await tree.admit([{ path, ...optionsOf(change) }], requester.deadline);
+    const [place] = admitted.places;
+    requirePermitted(place, path);
     return await tree.setPermissions({ place, ...step }, requester);
   } catch (error) {
     throw refusalOfErrno(error, path);
   }
 }
 
+type PermittedPath = Pick<ModeChange, "path" | "recursive">;
+
+const optionsOf = ({ recursive }: PermittedPath) =>
+  ({ changes: "tree", lastLink: recursive ? "stay" : "follow" }) as const;
+
 /** Admits a file or folder whose mode may change. */
-export function admitPermitted(
-  jail: Jail,
-  { path, recursive }: Pick<ModeChange, "path" | "recursive">,
-): ResolvedPath {
-  const place = jail.admit(path, { changes: "tree", lastLink: recursive ? "stay" : "follow" });
-  if (place.name !== "." && !place.stats!.isSymbolicLink()) return place;
-  place[Symbol.dispose]();
-  throw place.name === "." ? refuse.rootIsKept(path) : refuse.notAFolder(path);
+export function admitPermitted(jail: Pick<Jail, "admit">, permitted: PermittedPath): ResolvedPath {
+  const place = jail.admit(permitted.path, optionsOf(permitted));
+  try {
+    requirePermitted(place, permitted.path);
+    return place;
+  } catch (error) {
+    place[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function requirePermitted({ name, stats }: ResolvedPath, path: string): void {
+  if (name === ".") throw refuse.rootIsKept(path);
+  if (stats!.isSymbolicLink()) throw refuse.notAFolder(path);
 }

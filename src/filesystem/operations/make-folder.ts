@@ -22,7 +22,8 @@ export async function makeFolderAt(
 ): Promise<boolean> {
   const { path, mode, parents, mayExist = parents } = making;
   const options = { changes: "entry", mayBeMissing: true, mayBeFolder: true, parents } as const;
-  using place = tree.jail.admit(path, options);
+  using admitted = await tree.admit([{ path, ...options }], requester.deadline);
+  const [place] = admitted.places;
   if (place.stats !== undefined) {
     if (mayExist && place.stats.isDirectory()) return false;
     throw refuse.nameIsTaken(path);

@@ -28,8 +28,14 @@ export interface Renaming extends TwoPaths {
 export async function renamePath(tree: DiskTree, renaming: Renaming, requester: Requester): Promise<boolean> {
   const { from, to } = renaming;
   const options = { changes: "tree", lastLink: "stay", mayBeMissing: true, parents: true } as const;
-  using source = tree.jail.admit(from, { ...options, lastLink: lastLinkOf(from, renaming) });
-  using target = tree.jail.admit(to, options);
+  using admitted = await tree.admit(
+    [
+      { path: from, ...options, lastLink: lastLinkOf(from, renaming) },
+      { path: to, ...options },
+    ],
+    requester.deadline,
+  );
+  const [source, target] = admitted.places;
   requireSource(from, source);
   const ends = { source, target };
   const relation = renaming.comparesEnds ? await comparedEnds(from, ends) : "apart";
