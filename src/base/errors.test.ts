@@ -18,6 +18,7 @@ import { refuseJournal } from "../filesystem/journal/journal-errors.ts";
 import { refuseMove } from "../filesystem/operations/move-errors.ts";
 import { refusePlan } from "../filesystem/overlay/plan-errors.ts";
 import { refuseTransaction } from "../filesystem/transactions/transaction-errors.ts";
+import { Differences } from "../text/edits/differences.ts";
 import { refuseEdit } from "../text/edits/edit-errors.ts";
 import { refuseLines } from "../text/edits/line-errors.ts";
 import { refuseEncoding } from "../text/encodings/encoding-errors.ts";
@@ -254,7 +255,7 @@ const miss = {
   pair: undefined,
   wrapping: undefined,
   isWrappedOnly: false,
-  detail: undefined,
+  differences: new Differences(),
   isUndecoded: false,
 } as const;
 const ofPatches: Samples<typeof refusePatch> = {

@@ -47,6 +47,9 @@ const lookOf = (character: string): string => {
   return blank.test(seen) ? " " : (alike.get(seen) ?? seen);
 };
 
+/** Returns a letter of another alphabet as the Latin one that looks like it, and others unchanged. */
+export const unlike = (letter: string): string => alike.get(letter) ?? letter;
+
 /** Cyrillic and Greek letters, each with the Latin one that looks like it. */
 const alike: ReadonlyMap<string, string> = new Map(
   [

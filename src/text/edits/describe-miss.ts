@@ -1,46 +1,67 @@
 /** Sentences about a text that is not in a file: the most similar lines, and the differences. */
 import { quoteShort } from "../../base/errors.ts";
 import { findConfusables } from "./confusables.ts";
-import type { Detail, Difference } from "./differences.ts";
+import type { DifferenceKind, Differences } from "./differences.ts";
 import type { Candidate, ExplainedMiss, Miss } from "./explain-miss.ts";
 import type { LinePair } from "./first-unequal.ts";
 
-const differences: Readonly<Record<Difference, string>> = {
+/** The kinds of difference as a sentence names them. An example may follow. */
+const kindNames: Readonly<Record<DifferenceKind, string>> = {
+  text: "its text",
+  case: "upper and lower case",
+  escapes: "escapes",
+  entities: "entities of HTML",
+  quotes: "typographic quotes",
+  dashes: "typographic dashes",
+  ellipses: "an ellipsis for three dots or the reverse",
+  spaces: "blanks of another kind than the space",
+  invisible: "invisible characters",
+  accents: "how accents are composed (NFC or NFD of Unicode)",
+  lookalikes: "letters that look alike",
+  tabs: "tabs instead of spaces or the reverse",
   indent: "its indentation",
-  tabs: "tabs where there are spaces, or the other way round",
-  "trailing-space": "blanks or line breaks at the end of lines",
-  crlf: "line endings",
-  "unicode-quotes": "typographic quotes, dashes or blanks",
-  escape: "escapes, such as \\n for a line break",
-  none: "its text",
+  spacing: "blanks within lines",
+  trailing: "blanks at the end of lines",
+  lastBreaks: "line breaks at its end",
+  blankLines: "blank lines",
+  breaks: "where its lines break",
+  lineEnds: "line endings",
 };
 
-const details: Readonly<Record<Detail, string>> = {
-  accents: "how accents are composed (NFC or NFD of Unicode)",
-  case: "upper and lower case",
-  spacing: "blanks within lines",
-  breaks: "where its lines break",
-};
+/** Names all kinds of difference, or nothing if none is known. */
+function describeDifferences(differences: Differences): string {
+  const names = differences.list().map(([kind, example]) => kindNames[kind] + describeExample(kind, example));
+  if (names.length === 0) return "";
+  const last = names.at(-1)!;
+  return `, and it differs in ${names.length === 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`}`;
+}
+
+function describeExample(kind: DifferenceKind, example: string): string {
+  if (kind === "escapes" || kind === "entities") return `, such as ${example}`;
+  return kind === "spaces" || kind === "invisible" ? `, such as ${codePointOf(example)}` : "";
+}
 
 /** Returns the facts about a miss that a caller gets beside the sentence. */
 export const missDetails = ({ candidates, differs }: Miss): Miss => ({ candidates, differs });
 
 /** Returns the rest of a sentence that says that `sent` is missing, and the next call that works. */
 export function describeMiss(miss: ExplainedMiss, sent: string): string {
-  const { candidates, differs, pair, wrapping, isWrappedOnly, detail, isUndecoded } = miss;
+  const { candidates, differences, pair, wrapping, isWrappedOnly, isUndecoded } = miss;
   const [best] = candidates;
   const encoding = isUndecoded ? ` ${undecoded}` : "";
   if (best === undefined)
     return `, nor anything like it; read the file with coder::read-file, and send text that is there.${encoding}`;
   const near = `most like it ${listLines(best)} (${percentOf(best)}%)`;
-  if (wrapping === "numbers")
+  if (wrapping === "numbers" && isWrappedOnly)
     return `, because line numbers stand before its lines; ${near}. Send it without the numbers.`;
   if (isWrappedOnly)
     return `, because it stands between fences of Markdown; the text between them ${listLines(best)}. Send it without the fences.`;
-  const fences = wrapping === "fences" ? ", even without its fences of Markdown" : "";
+  const bare = wrapping === undefined ? "" : `, even without its ${wrappings[wrapping]}`;
   const shown = pair === undefined ? "" : ` ${describePair(pair, best, sent)}`;
-  return `${fences}; ${near}, and it differs in ${detail === undefined ? differences[differs] : details[detail]}.${shown}${describeConfusables(pair, sent)}${encoding} Send ${sent} exactly as it is in the file.`;
+  return `${bare}; ${near}${describeDifferences(differences)}.${shown}${describeConfusables(pair, sent)}${encoding} Send ${sent} exactly as it is in the file.`;
 }
+
+const wrappings = { numbers: "line numbers", fences: "fences of Markdown" } as const;
 
 function describePair({ number, line, sent: other }: LinePair, best: Candidate, sent: string): string {
   if (line === undefined)
@@ -84,8 +105,10 @@ const maxShownUnits = 120;
 /** Matches characters that look like none or like a space. */
 const unseen = /[\p{Cf}\p{Zs}\u3164\uffa0\u2800\u115f\u1160\p{VS}]/gu;
 
-const nameUnseen = (character: string): string =>
-  `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
+const codePointOf = (character: string): string =>
+  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+
+const nameUnseen = (character: string): string => `<${codePointOf(character)}>`;
 
 /** Units before a difference that are shown of a long line. */
 const unitsBefore = 40;

@@ -179,7 +179,7 @@ describe("the sentence", () => {
 
   test("shows blanks", () => {
     expect(sentence(tabs, '    return file.read("utf8");\n  } finally {\n')).toBe(
-      'ops[2]: old_str is not in "a.ts"; most like it are lines 7 to 8 (98%), and it differs in tabs where there are spaces, or the other way round. Line 7 is "→→return·file.read(\\"utf8\\");", and old_str has "····return·file.read(\\"utf8\\");" (· is a space, → is a tab). Send old_str exactly as it is in the file.',
+      'ops[2]: old_str is not in "a.ts"; most like it are lines 7 to 8 (98%), and it differs in tabs instead of spaces or the reverse. Line 7 is "→→return·file.read(\\"utf8\\");", and old_str has "····return·file.read(\\"utf8\\");" (· is a space, → is a tab). Send old_str exactly as it is in the file.',
     );
   });
 

@@ -4,16 +4,18 @@
 
 import { isUtf8 } from "node:buffer";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
+import type { ComparedPlace } from "./alignment.ts";
 import { ByteSearcher } from "./byte-searcher.ts";
-import { type Detail, type Difference, detailBetween, differenceBetween } from "./differences.ts";
+import { type Difference, Differences } from "./differences.ts";
 import { withoutFences } from "./fences.ts";
+import { findDifferences } from "./find-differences.ts";
 import { comparedText, firstUnequal, type LinePair } from "./first-unequal.ts";
 import { withoutLineNumbers } from "./line-numbers.ts";
 import { LineNumbers, linesAround } from "./line-window.ts";
-import { countLines, surveyLines } from "./lines.ts";
+import { bomLength, countLines, surveyLines } from "./lines.ts";
 import { findNearMatches } from "./similar-lines.ts";
 import type { Region } from "./splices.ts";
-import type { Matches } from "./str-replace.ts";
+import { findMatches, type Matches } from "./str-replace.ts";
 import { cutToBytes, encodeUtf8 } from "./text.ts";
 
 /** Some lines of a file that a text may have been meant for. */
@@ -49,8 +51,8 @@ export interface ExplainedMiss extends Miss {
   readonly wrapping: "numbers" | "fences" | undefined;
   /** Whether the text is in the file without that. */
   readonly isWrappedOnly: boolean;
-  /** The detail that is the whole difference, if any. */
-  readonly detail: Detail | undefined;
+  /** All kinds of difference between the first candidate and the text. */
+  readonly differences: Differences;
   /** Whether characters were sent for bytes that are not UTF-8. */
   readonly isUndecoded: boolean;
 }
@@ -73,11 +75,11 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
   const [best] = near;
   const isWrapped = bare !== undefined && best !== undefined;
   const wrapping = !isWrapped ? undefined : numbered === undefined ? "fences" : "numbers";
-  const isWrappedOnly = wrapping === "numbers" || (isWrapped && (yield* contains(body, bare)));
+  const isWrappedOnly = isWrapped && (yield* isThereBare(body, bare));
   const isUndecoded = /[^\0-\x7f]/.test(sent) && !isUtf8(body);
   const facts = { candidates, wrapping, isWrappedOnly, isUndecoded } as const;
   if (best === undefined || isWrappedOnly)
-    return { ...facts, differs: "none", pair: undefined, detail: undefined };
+    return { ...facts, differs: "none", pair: undefined, differences: new Differences() };
   return {
     ...facts,
     ...(yield* compareWith(body, best, { sent: wanted, number: candidates[0]!.from_line })),
@@ -89,24 +91,58 @@ function* contains(body: Buffer, text: string): Steps<boolean> {
   return (yield* new ByteSearcher(yield* encodeUtf8(text)).find(body, 0)) >= 0;
 }
 
+/** Returns whether a text without its marks would be found, with the line ends of a uniform file. */
+function* isThereBare(body: Buffer, bare: string): Steps<boolean> {
+  return (yield* findMatches(body, { old_str: bare, new_str: "", replace_all: false })).count > 0;
+}
+
 /** Compares a text with the lines that it was most likely meant for. */
 function* compareWith(
   body: Buffer,
   best: Region,
   { sent, number }: { readonly sent: string; readonly number: number },
-): Steps<Pick<ExplainedMiss, "differs" | "pair" | "detail">> {
+): Steps<Pick<ExplainedMiss, "differs" | "pair" | "differences">> {
   const part = comparedPart(body, best, sent);
-  const text = comparedText(body, part);
-  const differs = yield* differenceBetween(text, sent);
-  yield;
   // Line ends that are all the same match in any case.
-  const ignoresEnds = surveyLines(body, []).onlyEnding !== undefined || !differsInEnds(differs);
+  const isUniform = surveyLines(body, []).onlyEnding !== undefined;
+  const place = placeOf(body, part, isUniform);
+  yield;
+  const differences = yield* findDifferences(place, sent);
+  yield;
+  const ignoresEnds = isUniform || !endKinds.some((kind) => differences.has(kind));
+  const pair = yield* firstUnequal({ body, part, number, sent, ignoresEnds });
+  return { differs: differences.name, differences, pair };
+}
+
+const endKinds = ["lineEnds", "trailing", "lastBreaks"] as const;
+
+/** Maximum bytes of blanks beside a part that are compared. */
+const maxBlankBytes = 4096;
+
+/** Returns a part with the blanks around it, if it is of whole lines. */
+function placeOf(body: Buffer, part: Region, ignoresEnds: boolean): ComparedPlace {
+  let { from, to } = part;
+  const start = bomLength(body);
+  const lines = linesOf(body, part);
+  const [lowest, highest] = [
+    Math.max(start, from - maxBlankBytes),
+    Math.min(body.length, to + maxBlankBytes),
+  ];
+  if (from === lines.from) while (from > lowest && isBlank(body[from - 1])) from--;
+  if (to === lines.to) while (to < highest && isBlank(body[to])) to++;
+  const text = comparedText(body, { from, to });
   return {
-    differs,
-    pair: yield* firstUnequal({ body, part, number, sent, ignoresEnds }),
-    detail: yield* detailBetween(text, sent, differs),
+    text,
+    startsLine: part.from === lines.from,
+    startsFile: from === start,
+    endsFile: to === body.length,
+    isMarked: start > 0 && from === start,
+    ignoresEnds,
   };
 }
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 
 /**
  * Returns the lines of a place. If they are long, returns only the place, or the place with some bytes around
@@ -128,8 +164,6 @@ function partAround(body: Buffer, place: Region, lines: Region, around: number):
 
 /** Returns whether a byte continues a character of UTF-8. */
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-
-const differsInEnds = (differs: Difference): boolean => differs === "crlf" || differs === "trailing-space";
 
 /** Minimum characters of a text that hardly occurs by chance. */
 const minTelling = 8;
