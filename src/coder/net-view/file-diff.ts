@@ -134,6 +134,7 @@ export function* compare(
   if (kinds.some((kind) => kind === "dir")) return "a folder";
   if (kinds.some((kind) => kind === "symlink")) return "a link";
   if (kinds.some((kind) => kind === "other")) return "a special file";
+  if (kinds.every((kind) => kind === "absent")) return "it was not there, neither before nor after";
   const was = contentOf(before);
   yield;
   const is = contentOf(after);

@@ -140,9 +140,10 @@ function leftBy(last: RecordedStep | undefined, path: string, found: EntryThen):
   if (last === undefined || last.unavailable !== undefined) return found;
   const left = path === last.path ? last.after.state : nothing.state;
   if (left.kind === "absent") return nothing;
-  if (left.kind !== "file" || left.revision === "") return found;
   const { state } = found;
-  if (state.kind !== "file" || state.revision !== left.revision) return undefined;
+  if (state.kind !== left.kind) return undefined;
+  if (left.kind !== "file" || state.kind !== "file" || left.revision === "") return found;
+  if (state.revision !== left.revision) return undefined;
   // A moved file has its present mode on both sides.
   return last.kind === "rename" ? found : { ...found, state: { ...state, mode: left.mode } };
 }
