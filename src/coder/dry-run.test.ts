@@ -29,7 +29,7 @@ test("a move of a path that an earlier entry takes away fails, and says so", asy
       "3 of 4 would be moved; failed: d/a",
       "d/a/c: moved to d/d",
       "d: moved to b/c/b",
-      'C211 no_such_path: "d/a" is not found, or the configuration denies it. A change before it in this call moves or removes it.',
+      'C211 no_such_path: "d/a" is not found, or the configuration denies it. A change before it in this call moves it to b/c/b/a.',
       "b/c/b/d: moved to e",
       nothingChanged,
     ].join("\n"),

@@ -74,9 +74,9 @@ export const makeFolder = defineCoderFunction({
     }
     return { results };
   },
-  render: ({ results }, { failure }) =>
+  render: ({ results }, { failure }, { dry_run: isTrial }) =>
     renderBatch({
-      ...{ results, failure },
+      ...{ results, failure, isTrial },
       done: "created",
       isDone: ({ created }) => created,
       nameOf: ({ path }) => path,

@@ -4,9 +4,10 @@ import { refuse } from "../../base/errors.ts";
 import { Named } from "../../base/schema/fragments.ts";
 import type { Attempt, RequestPath } from "../../calls/contract/definition.ts";
 import type { copyPath } from "../../filesystem/operations/copy.ts";
-import type { movePath } from "../../filesystem/operations/move.ts";
+import { movePath } from "../../filesystem/operations/move.ts";
 import type { CoderContext } from "../define.ts";
 import { explainMissingFolder } from "../missing-paths/missing-folder.ts";
+import { explainMoved } from "../missing-paths/missing-path.ts";
 import { renderPath } from "../render/entry-text.ts";
 import { contextOfEntries } from "./dry-run.ts";
 import { describeLinkedTarget, describeLostTarget, isLinkToSomething, linkedPath } from "./links.ts";
@@ -96,9 +97,25 @@ export async function* eachEntry(
 ): AsyncGenerator<{ readonly spec: Spec; readonly outcome: Attempt<Transferred> }> {
   if (files.length === 0) throw refuse.emptyBatch("files");
   const entries = contextOfEntries(context, isTrial);
+  const moves: Spec[] = [];
   for (const spec of files) {
-    const outcome = await entries.attempt(() => transferOne(spec, entries, verb));
+    const outcome = await entries.attempt(() => transferNext(spec, moves, entries, verb));
+    if (verb === movePath && "value" in outcome && outcome.value.isDone) moves.push(spec);
     yield { spec, outcome };
+  }
+}
+
+/** Like `transferOne`, but refuses a path that earlier entries moved with the path that it has now. */
+async function transferNext(
+  spec: Spec,
+  moves: readonly Spec[],
+  context: CoderContext,
+  verb: Verb,
+): Promise<Transferred> {
+  try {
+    return await transferOne(spec, context, verb);
+  } catch (error) {
+    throw explainMoved(error, moves, context);
   }
 }
 

@@ -60,6 +60,44 @@ export function explainAbsence(error: unknown, knowledge: Knowledge): unknown {
   return refusal;
 }
 
+/** A move that an earlier entry of the call made, or would make. */
+export interface EarlierMove {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Returns the refusal of a path that earlier moves took away with the path that these leave it at. */
+export function explainMoved(
+  error: unknown,
+  moves: readonly EarlierMove[],
+  { tree: { jail }, profile }: Pick<CoderContext, "tree" | "profile">,
+): unknown {
+  if (!profile.explained_errors || !(error instanceof Refusal) || error.path === undefined) return error;
+  const plain = refuse.absent(error.path, "missing").message;
+  if (explained.has(error) || !error.message.endsWith(plain)) return error;
+  const path = plainPath(error.path, jail);
+  const moved = movedTo(
+    path,
+    moves.map(({ from, to }) => ({ from: plainPath(from, jail), to: plainPath(to, jail) })),
+  );
+  const now = moved === undefined || isThere(path, jail) ? undefined : sendable(moved, jail);
+  if (now === undefined) return error;
+  const sentence = `A change before it in this call moves it to ${renderName(now)}.`;
+  const refusal = refuseCoder.explainedAbsence(error, plain, [sentence]);
+  explained.add(refusal);
+  return refusal;
+}
+
+/** Returns the path that moves leave an entry at, from the last one that took it away. */
+function movedTo(path: string, moves: readonly EarlierMove[]): string | undefined {
+  const covers = (at: string) => (move: EarlierMove) => at === move.from || at.startsWith(`${move.from}/`);
+  const first = moves.findLastIndex(covers(path));
+  if (first < 0) return undefined;
+  let at = path;
+  for (const move of moves.slice(first)) if (covers(at)(move)) at = move.to + at.slice(move.from.length);
+  return at;
+}
+
 /** Runs `work`. Its error on a planned tree gets the facts about its path in that tree. */
 export async function explainInPlan<T>(
   work: () => T | Promise<T>,
