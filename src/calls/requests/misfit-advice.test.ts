@@ -36,6 +36,17 @@ test.each([
   ["coder::read-file", { path: "a", tail: "5 lines" }, 'Send "tail": 5.'],
   ["coder::undo", { seq: [91] }, 'Send "seq": 91.'],
   ["coder::undo", { seq: [91, 92] }, "`seq` takes one value. Make a call for each."],
+  // A list in a list cannot be meant as one value, and neither can a number that reading has rounded.
+  [
+    "coder::delete-file",
+    { paths: [["a", "b"]] },
+    "Each entry of `paths` is one value. Send each as an entry of its own.",
+  ],
+  ["coder::make-folder", { paths: ["a", { path: "b" }] }, 'Send "b".'],
+  ["coder::make-folder", { paths: [{ path: "b", mode: "0700" }] }, undefined],
+  ["coder::search", { query: 12 }, 'Send "query": "12".'],
+  ["coder::search", { query: 2 ** 60 }, "Send it as a string, in quotes."],
+  ["coder::read-file", { path: "a", tail: "9007199254740993 lines" }, undefined],
   ["coder::read-file", { path: "a", line_from: 10.5 }, undefined],
   ["coder::read-file", { path: "a", tail: -2 }, undefined],
   ["coder::tree", { max_nodes: -1 }, undefined],

@@ -103,8 +103,13 @@ function objectFor(properties: Readonly<Record<string, TSchema>>, sent: unknown)
 /** Reads `L10`, `line 10` and `5 lines`. With another unit the number may mean something else. */
 function integerFor(sent: unknown): number | undefined {
   const [, digits] = /^(?:(?:L|lines?)\s*)?(\d+)(?:\s*lines?)?$/i.exec(String(sent).trim()) ?? [];
-  return typeof sent === "string" && digits !== undefined ? Number(digits) : undefined;
+  const number = typeof sent === "string" && digits !== undefined ? Number(digits) : undefined;
+  return isExact(number) ? number : undefined;
 }
+
+/** Returns whether a number is surely the one that was sent: larger ones are rounded when they are read. */
+const isExact = (sent: unknown): sent is number =>
+  typeof sent === "number" && Math.abs(sent) <= Number.MAX_SAFE_INTEGER;
 
 const unitMilliseconds: Readonly<Record<string, number>> = { ms: 1, s: 1000, sec: 1000, min: 60_000 };
 
@@ -136,7 +141,9 @@ const forms: ReadonlyMap<string, string> = new Map([
 function textFor(name: string, sent: unknown): string | undefined {
   if (name === "mode") return typeof sent === "number" ? modeFor(sent) : undefined;
   if (forms.has(name) && !Array.isArray(sent)) return undefined;
-  if (typeof sent === "number" || typeof sent === "boolean") return String(sent);
+  if (isExact(sent) || typeof sent === "boolean") return String(sent);
+  if ((name === "path" || name === "paths") && hasPath(sent) && Object.keys(sent).length === 1)
+    return sent.path;
   const isLines = Array.isArray(sent) && sent.length > 0 && sent.every((one) => typeof one === "string");
   return isLines && texts.has(name) ? sent.join("\n") : undefined;
 }
@@ -158,7 +165,8 @@ function otherFieldFor({ field, sent, payload, properties }: Misfit): string | u
   return properties["include_globs"] && sendIn("include_globs", sent.flatMap(globsOf));
 }
 
-const hasPath = (sent: unknown): boolean => hasFields(sent) && typeof sent["path"] === "string";
+const hasPath = (sent: unknown): sent is { readonly path: string } =>
+  hasFields(sent) && typeof sent["path"] === "string";
 
 /** Returns the paths of a request as entries of `files`. */
 function entriesOf(payload: unknown): unknown[] {
@@ -185,7 +193,7 @@ function sendIn(name: string, value: unknown): string {
 
 /** Returns the expected form in words. */
 function formOf(misfit: Misfit, name: string): string | undefined {
-  const { schema, sent } = misfit;
+  const { field, schema, sent } = misfit;
   const type = withoutNull(schema);
   if (taggedOf(type) !== undefined)
     return hasFields(sent) ? kindsFor(taggedOf(type)!, sent) : needsOf(type, "It");
@@ -201,7 +209,11 @@ function formOf(misfit: Misfit, name: string): string | undefined {
   // The published schemas of edits permit 0, which no file has.
   if (name.endsWith("_line") && typeof sent === "number" && sent < 1) return "Lines are numbered from 1.";
   if (sent !== undefined && !Array.isArray(sent) && forms.has(name)) return forms.get(name);
-  return Array.isArray(sent) ? `\`${name}\` takes one value. Make a call for each.` : undefined;
+  if (type[Kind] === "String" && typeof sent === "number") return "Send it as a string, in quotes.";
+  if (!Array.isArray(sent)) return undefined;
+  return field.endsWith("]")
+    ? `Each entry of \`${name}\` is one value. Send each as an entry of its own.`
+    : `\`${name}\` takes one value. Make a call for each.`;
 }
 
 /** Names the kinds of an entry without a known kind that have its fields, with what else they need. */
