@@ -320,6 +320,8 @@ describe("an error leads to the call that works", () => {
     await ok("create_file", { path: "kept/a.txt", content: "a\n" });
     const files = [{ from: "kept/a.txt", to: "kept/b.txt", overwrite: true }];
     expect(await ok("copy", { files })).toBe("kept/a.txt: copied to kept/b.txt");
+    expect(await ok("copy", { files })).toBe("kept/b.txt: is there already, equal to kept/a.txt");
+    await ok("create_file", { path: "kept/b.txt", content: "other\n", overwrite: true });
     const said = "kept/a.txt: copied to kept/b.txt, replacing the file that was there";
     expect(await ok("copy", { files })).toBe(said);
     const moved = said.replace("copied", "moved");

@@ -1,4 +1,5 @@
 /** The common parts of `coder::move` and `coder::copy`. */
+import { normalize } from "node:path";
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { refuse } from "../../base/errors.ts";
 import { Named } from "../../base/schema/fragments.ts";
@@ -66,6 +67,8 @@ interface TransferResult {
 /** Renders a line about an entry that was moved or copied, or that was there already. */
 export function renderTransfer(result: TransferResult, done: "moved" | "copied" | false): string {
   const from = renderPath(result.from);
+  if (done === false && normalize(result.from) !== normalize(result.to))
+    return `${renderPath(result.to)}: is there already, equal to ${from}`;
   if (done === false) return `${from}: is there already`;
   const notes = `${describeLostTarget(result)}${describeLinkedTarget(result)}`;
   return `${from}: ${done} to ${renderPath(result.to)}${describeReplaced(result)}${notes}`;
@@ -121,7 +124,7 @@ async function transferNext(
 
 /** The outcome for one entry. */
 interface Transferred {
-  /** Whether it was moved or copied; false if both paths are the same. */
+  /** Whether it was moved or copied; false if both paths are the same, or an equal file was there. */
   readonly isDone: boolean;
   /** Whether a file was replaced, if the profile has that in its answers. */
   readonly replaced?: true;
@@ -145,7 +148,8 @@ export async function transferOne(
   };
   const linkMayLeadAnywhere = context.profile.links_lead_anywhere;
   const options = { expectedRevision: expected, linkMayLeadAnywhere, onReplace };
-  const transfer = () => verb(context.tree, { ...paths, ...options }, context);
+  const skipsEqual = context.profile.skips_equal_writes;
+  const transfer = () => verb(context.tree, { ...paths, ...options, skipsEqual }, context);
   const work = () => explainMissingFolder(transfer, { path: paths.to, parents: paths.parents }, context);
   const mayLoseTarget = namesLinks && isLinkToSomething(jail, paths.from);
   const isDone = await expecting(work, { path: paths.from, expected }, context);

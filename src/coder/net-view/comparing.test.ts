@@ -506,9 +506,10 @@ test("a checkpoint has nothing of what others did at its paths later", async () 
   ]);
   writeFileSync(fixture.at("e"), "y\n");
   expect((await shown(7))[1]).toStartWith("[no diff: it has been changed since; ");
-  const files = ["f", "g"].map((path) => ({ path, content: "f\n" }));
+  const file = { path: "f", content: "f\n", overwrite: true };
+  await one.call("coder::create-file", { files: [file] });
+  const files = [{ ...file, content: "g\n" }, file];
   await one.call("coder::create-file", { files });
-  await one.call("coder::copy", { from: "g", to: "f", overwrite: true });
   chmodSync(fixture.at("f"), 0o755);
   expect(await shown(9)).toEqual(["  modified: f", "[no diff: its content and its mode did not change]"]);
 });

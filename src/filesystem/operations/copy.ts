@@ -3,6 +3,7 @@ import { createTimeSlice, runInSlices } from "../../base/scheduling/time-slice.t
 import type { Requester } from "../disk/mutation.ts";
 import { refusalOfErrno } from "../jail/errno.ts";
 import { requireTreeCopyable } from "./copy-tree.ts";
+import { areEqualFiles } from "./equal-files.ts";
 import { requireRevision } from "./expected-revision.ts";
 import { lastLinkOf } from "./last-link.ts";
 import { refuseMove } from "./move-errors.ts";
@@ -16,11 +17,14 @@ export interface Copying extends TwoPaths {
   readonly parents: boolean;
   /** The revision that the file at `from` must have, if any. */
   readonly expectedRevision?: string | undefined;
+  /** Whether to leave a file alone that the copy would equal. Default: false. */
+  readonly skipsEqual?: boolean;
 }
 
 /**
  * Copies a file, a link (not its target) or a folder with everything in it; `parents` creates missing
- * folders. Only files, and links to files, are replaced. Returns false if both paths are the same. A copy
+ * folders. Only files, and links to files, are replaced. Returns false if both paths are the same,
+ * or if it left an equal file alone. A copy
  * gets its name in a single step, once it is complete; if this throws, nothing was created, replaced or left
  * over. Throws for a folder with anything denied inside, here or at the target, and for an entry other than a
  * file, link or folder.
@@ -41,6 +45,8 @@ export async function copyPath(tree: WritableTree, copying: Copying, requester: 
   } catch (error) {
     throw refusalOfErrno(error, from);
   }
+  const isReplaceable = overwrite && place.stats !== undefined && copying.skipsEqual === true;
+  if (isReplaceable && (await areEqualFiles({ source, target: place }, requester.deadline))) return false;
   if (place.stats !== undefined) copying.onReplace?.();
   try {
     if (tree.isPlanned) requireWritableFolder(place.folder, to);
