@@ -87,6 +87,25 @@ test("the advice is an undo of that path alone, and only if it does not conflict
   );
 });
 
+test("the undo of a deletion is said to bring back the path that it does", async () => {
+  const { fixture, create, fateOf, call } = open();
+  await using _ = fixture;
+  await create("a.txt");
+  await call("coder::move", { from: "a.txt", to: "b.txt" });
+  await call("coder::delete-file", { paths: ["b.txt"] });
+  expect(await fateOf("a.txt")).toBe(
+    'It was moved by #2, and deleted by #3; coder::undo {"seq":3} brings b.txt back.',
+  );
+  const changes = [
+    { op: "move", from: "c.txt", to: "d/c.txt" },
+    { op: "delete", path: "d", recursive: true },
+  ];
+  await create("c.txt");
+  await create("d/e.txt");
+  await call("coder::transact", { changes });
+  expect(await fateOf("c.txt")).toBe("It was deleted by #6.");
+});
+
 test("records with thousands of paths are left out, and what older ones say is not said then", async () => {
   const { fixture, create, fateOf, call } = open();
   await using _ = fixture;

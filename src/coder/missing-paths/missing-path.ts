@@ -14,6 +14,7 @@ import type { Journal } from "../../filesystem/journal/journal.ts";
 import type { JournalRecord, RecordedStep } from "../../filesystem/journal/read-record.ts";
 import { recentRecords } from "../../filesystem/journal/recent-records.ts";
 import { effectAt } from "../../filesystem/journal/step-effects.ts";
+import { requireWritableFolder } from "../../filesystem/operations/require-writable.ts";
 import type { WatchedFolder, WatchedTree } from "../../filesystem/watch/watched-tree.ts";
 import { findConfusables } from "../../text/edits/confusables.ts";
 import { type ExcludeGlobs, excludesPath } from "../../text/globs/exclude-globs.ts";
@@ -377,7 +378,9 @@ function fateOf(path: string, { jail, journal }: Knowledge): Fate {
         movedBy = seq;
       } else if (change === "deleted" && removedBy(record).has(at) && !isThere(at, jail)) {
         const since = sinceDeletion(at, records.slice(0, index), jail);
-        const back = unavailable || since !== "" ? since : adviceToUndo(at, record, jail);
+        const call = unavailable || since !== "" ? undefined : undoOfDeletion(at, record, jail);
+        const what = at === path ? "it" : renderName(sendable(at, jail) ?? at);
+        const back = call === undefined ? since : `; coder::undo ${call} brings ${what} back`;
         const before = movedBy === undefined ? "" : `moved by #${movedBy}, and `;
         return { sentence: `It was ${before}deleted by #${seq}${back}.` };
       }
@@ -408,19 +411,34 @@ function sinceDeletion(at: string, later: readonly JournalRecord[], jail: Jail):
   return "";
 }
 
-/** Returns the clause with the call that restores a path, and no other if possible, or "" if none does. */
-function adviceToUndo(at: string, record: JournalRecord, jail: Jail): string {
+/** Returns the fields of the undo that restores a path, and no other if possible, if one surely does. */
+function undoOfDeletion(at: string, record: JournalRecord, jail: Jail): string | undefined {
   const deleted = removedBy(record);
   const outermost = [...ancestorsOf(at), at].find((one) => deleted.has(one));
-  if (outermost === undefined || isThere(outermost, jail)) return "";
-  const folder = dirname(outermost);
-  if (folder !== "." && kindAt(folder, jail) !== "dir") return "";
+  if (outermost === undefined || !isFree(outermost, jail)) return undefined;
   const selects = (path: string) => path === outermost || path.startsWith(`${outermost}/`);
-  const isAll = record.steps.every((step) => endsOf(step).some(selects));
+  const own = record.steps.filter((step) => endsOf(step).some(selects));
+  // Only plain deletions cannot conflict where nothing is now.
+  const isPlain = own.every(
+    (step) => step.kind === "remove" && step.unavailable === undefined && isShown(step, jail),
+  );
   const sent = sendable(outermost, jail);
-  if (sent === undefined) return "";
-  const call = JSON.stringify({ seq: record.seq, ...(!isAll && { paths: [sent] }) });
-  return `; coder::undo ${call} brings it back`;
+  if (!isPlain || sent === undefined) return undefined;
+  return JSON.stringify({ seq: record.seq, ...(own.length < record.steps.length && { paths: [sent] }) });
+}
+
+/** Returns whether an undo may make an entry at a path where nothing is now. */
+function isFree(path: string, jail: Jail): boolean {
+  const folder = dirname(path);
+  if (isThere(path, jail) || (folder !== "." && kindAt(folder, jail) !== "dir")) return false;
+  try {
+    const options = { lastLink: "bare", isRecorded: true, changes: "entry", mayBeMissing: true } as const;
+    using place = jail.fromBase().admit(path, options);
+    requireWritableFolder(place.folder, path);
+    return place.path === path;
+  } catch {
+    return false;
+  }
 }
 
 /** Maximum entries of all folders that are read to find a name. */
