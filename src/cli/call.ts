@@ -20,6 +20,7 @@ import { type Interruption, onInterruption, stderrLog } from "../serve/lifecycle
 import { offeredFunctions, openWorker, workers } from "../serve/workers.ts";
 import { functionNamed } from "./function-named.ts";
 import { renderOtherJournals } from "./other-journals.ts";
+import { nameUndoCommands } from "./terminal/undo-commands.ts";
 
 type CallCommand = Extract<Command, { name: "call" }>;
 
@@ -207,15 +208,12 @@ async function renderText(
 
 /** Addresses the reader of advice that a model should pass on to its user, or send as a field. */
 const forUser = (text: string): string =>
-  text
+  nameUndoCommands(text)
     .replaceAll(/\b(A|a)sk the user to (\w)/g, (_, a: string, letter: string) =>
       a === "A" ? letter.toUpperCase() : letter,
     )
     .replace(/\bSend `seq` (\d+)(?= to undo that one\.)/, "Run `coder undo $1` with the same options")
-    .replaceAll("coder::checkpoints", "`coder checkpoints`")
-    .replaceAll(/\bcoder::undo (?:\{"seq":(\d+)\}|(\{[^}]*\}))/g, (_, seq?: string, json?: string) =>
-      seq === undefined ? `\`coder undo '${json}'\`` : `\`coder undo ${seq}\``,
-    );
+    .replaceAll("coder::checkpoints", "`coder checkpoints`");
 
 /** Escapes characters that control a terminal like JSON does, since files may contain any. */
 const forTerminal = (text: string): string =>

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SessionsFixture } from "./sessions.test-kit.ts";
-import { undo } from "./undo.ts";
+import { follow, isRefused, parseAdvice, statesOf } from "./undo-advice.test-kit.ts";
 
 const author = { client: "anna 1.0", session: "aaaaaaaa" };
 
@@ -14,6 +14,8 @@ type Call = readonly [id: string, payload: object];
 interface Change {
   readonly before?: readonly Call[];
   readonly change: Call;
+  /** The paths that it changes. */
+  readonly changed: readonly string[];
   /** The paths at which something else may be afterwards. */
   readonly paths: readonly string[];
 }
@@ -24,48 +26,57 @@ const changes: Readonly<Record<string, Change>> = {
   "a deleted file": {
     before: inFolder,
     change: ["coder::delete-file", { paths: ["d/f"] }],
+    changed: ["d/f"],
     paths: ["d/f", "d"],
   },
   "a deleted folder": {
     before: inFolder,
     change: ["coder::delete-file", { paths: ["d"], recursive: true }],
+    changed: ["d", "d/f", "d/g", "d/g/h"],
     paths: ["d"],
   },
   "a deleted folder in another": {
     before: inFolder,
     change: ["coder::delete-file", { paths: ["d/g"], recursive: true }],
+    changed: ["d/g", "d/g/h"],
     paths: ["d/g", "d"],
   },
-  "a created file": { before: inFolder, change: create("d/n"), paths: ["d/n", "d"] },
-  "a created folder": { before: inFolder, change: create("n/m"), paths: ["n/m", "n"] },
+  "a created file": { before: inFolder, change: create("d/n"), changed: ["d/n"], paths: ["d/n", "d"] },
+  "a created folder": { before: inFolder, change: create("n/m"), changed: ["n", "n/m"], paths: ["n/m", "n"] },
   "an edited file": {
     before: inFolder,
     change: ["coder::create-file", { path: "d/f", content: "two\n", overwrite: true }],
+    changed: ["d/f"],
     paths: ["d/f", "d"],
   },
   "a moved file": {
     before: inFolder,
     change: ["coder::move", { from: "d/f", to: "e/f" }],
+    changed: ["d/f", "e/f"],
     paths: ["d/f", "e/f", "d", "e"],
   },
   "a moved folder": {
     before: inFolder,
     change: ["coder::move", { from: "d/g", to: "e/g" }],
+    changed: ["d/g", "e/g"],
     paths: ["d/g", "e/g", "d", "e", "e/g/h"],
   },
   "a file that replaced another by a move": {
     before: inFolder,
     change: ["coder::move", { from: "d/f", to: "d/g/h", overwrite: true }],
+    changed: ["d/f", "d/g/h"],
     paths: ["d/f", "d/g/h", "d/g", "d"],
   },
   "the mode of a file": {
     before: inFolder,
     change: ["coder::transact", { changes: [{ op: "chmod", path: "d/f", mode: "0600" }] }],
+    changed: ["d/f"],
     paths: ["d/f", "d"],
   },
   "the mode of a folder": {
     before: inFolder,
     change: ["coder::transact", { changes: [{ op: "chmod", path: "d/g", mode: "0700" }] }],
+    changed: ["d/g"],
     paths: ["d/g", "d"],
   },
   "a folder by a file in its place": {
@@ -79,6 +90,7 @@ const changes: Readonly<Record<string, Change>> = {
         ],
       },
     ],
+    changed: ["d", "d/f", "d/g"],
     paths: ["d"],
   },
 };
@@ -136,63 +148,44 @@ interface Opened {
   readonly calls: Calls;
 }
 
-const listOf = (named: string) => named.replace(/ and others$/, "").split(", ");
+/** Returns the paths where something is, since `force` may move back or keep another entry. */
+const occupied = (states: Record<string, string>): string[] =>
+  Object.keys(states).filter((path) => states[path] !== "absent");
 
-/** Makes the calls that a text advises. Returns the payload of the next undo. */
-async function follow(
-  said: string,
-  payload: object,
-  { calls, bringBack }: Opened & { readonly bringBack: () => void },
-): Promise<object> {
-  const advice = said.split("\n").findLast((line) => line.startsWith("Nothing was undone"))!;
-  const away = /move away (.*?) with coder::move/.exec(advice)?.[1];
-  for (const path of away === undefined ? [] : listOf(away))
-    await calls.call("coder::move", { from: path, to: `away/${path}` });
-  const folders = /make (.*?) with coder::make-folder/.exec(advice)?.[1];
-  if (folders !== undefined) await calls.call("coder::make-folder", { paths: listOf(folders) });
-  if (advice.includes("bring back ")) bringBack();
-  const next = /(send force|undo with force|undo again)/.exec(advice)?.[1];
-  if (next === undefined) throw new Error(said);
-  return next === "undo again" ? payload : { ...payload, force: true };
-}
-
-/** Returns the checkpoints that a text advises to undo first. */
-const firstOf = (said: string): number[] =>
-  [...(/undo (#.*?) first/.exec(said)?.[1] ?? "").matchAll(/#(\d+)/g)].map(([, seq]) => Number(seq));
-
-const isRefused = (answer: never): boolean => undo.isFailure!(answer);
-
-/** Maximum number of times that the advice of one undo is followed. */
+/** Maximum number of times that something is brought back by hand. */
 const maxRounds = 4;
 
 async function undoByAdvice(
-  [path, other, { before = [], change }]: readonly [path: string, other: string, Change],
-  { undoesFirst, isForced }: { readonly undoesFirst: boolean; readonly isForced: boolean },
+  [path, other, { before = [], change, changed }]: readonly [path: string, other: string, Change],
+  { takesLast, isForced }: { readonly takesLast: boolean; readonly isForced: boolean },
 ): Promise<void> {
   await using fixture = new SessionsFixture();
   const calls = fixture.open(author);
-  for (const call of [...before, change]) await calls.call(...call);
+  for (const call of before) await calls.call(...call);
+  const former = statesOf(changed, fixture);
+  await calls.call(...change);
   const [{ seq }] = (await calls.call("coder::checkpoints", { limit: 1 })).checkpoints;
   mkdirSync(fixture.at("folder"));
   const bringBack = await replaceBy(other, path, { fixture, calls });
-  let payload: object = { seq, ...(isForced && { force: true }) };
+  const payload: object = { seq, ...(isForced && { force: true }) };
   const texts: string[] = [];
   while (isRefused((await calls.call("coder::undo", payload)) as never)) {
     if (texts.length === maxRounds) throw new Error(texts.join("\n\n"));
     const said = await calls.text("coder::undo", payload);
     texts.push(said);
-    const first = undoesFirst ? firstOf(said) : [];
-    for (const one of first)
-      expect([said, isRefused((await calls.call("coder::undo", { seq: one })) as never)]).toEqual([
-        said,
-        false,
-      ]);
-    if (first.length === 0) payload = await follow(said, payload, { fixture, calls, bringBack });
+    if (parseAdvice(said).isByHand) {
+      bringBack();
+      continue;
+    }
+    const isOver = await follow(said, { calls, takesLast });
+    const now = statesOf(changed, fixture);
+    expect([said, isOver ? occupied(now) : now]).toEqual([said, isOver ? occupied(former) : former]);
+    return;
   }
 }
 
 test.each(rows)("%s: at %s, %s", async (_, path, other, change) => {
   const row = [path, other, change] as const;
-  await undoByAdvice(row, { undoesFirst: other in byCalls, isForced: false });
-  await undoByAdvice(row, { undoesFirst: false, isForced: true });
+  await undoByAdvice(row, { takesLast: false, isForced: false });
+  await undoByAdvice(row, { takesLast: true, isForced: true });
 });

@@ -222,7 +222,7 @@ test("a change that was undone over a later one, and redone, conflicts with the 
   await edit("a.txt", "TWO", "zwei");
   await call("coder::undo", { seq: 4 });
   expect(await text("coder::undo", { seq: 2 })).toBe(
-    "conflict: a.txt is not what #2 left there: #3 has changed it since\nNothing was undone; undo #3 first, or send force to undo over conflicts.",
+    'conflict: a.txt is not what #2 left there: #3 has changed it since\nNothing was undone; send coder::undo {"seq":3}, then coder::undo {"seq":2}, or coder::undo {"seq":2,"force":true} to undo over conflicts.',
   );
   await call("coder::undo", { seq: 3 });
   expect(await text("coder::undo", { seq: 2 })).toContain("\nUndone; ");
@@ -240,8 +240,25 @@ test("after more later checkpoints than are read, nothing is claimed of those be
     "Nothing was undone: what #2 changed is no longer there. Send the seq of the one to undo; coder::checkpoints lists them.",
   );
   expect(await text("coder::undo", { seq: 4 })).toBe(
-    "conflict: b.txt is not what #4 left there: #205 has changed it since\nNothing was undone; undo #205 first, or send force to undo over conflicts.",
+    'conflict: b.txt is not what #4 left there: #205 has changed it since\nNothing was undone; send coder::undo {"seq":4,"force":true} to undo over conflicts.',
   );
+});
+
+test("the advised calls name what was wanted, and the later checkpoints in their order", async () => {
+  const { fixture, create, edit, call } = open();
+  await using _ = fixture;
+  await create("a.txt", "0\n");
+  await create("b.txt", "0\n");
+  for (let count = 0; count < 3; count++) await edit("a.txt", `${count}`, `${count + 1}`);
+  const waysOf = async (payload: object) => (await call("coder::undo", payload)).ways;
+  const seqs = (...all: number[]) => ({ calls: all.map((seq) => ({ seq })) });
+  expect(await waysOf({ seq: 1 })).toEqual([seqs(5, 4, 3, 1), { calls: [{ seq: 1, force: true }] }]);
+  expect(await waysOf({ seq: 3, paths: ["a.txt"] })).toEqual([
+    { calls: [{ seq: 5 }, { seq: 4 }, { seq: 3, paths: ["a.txt"] }] },
+    { calls: [{ seq: 3, paths: ["a.txt"], force: true }] },
+  ]);
+  for (let count = 3; count < 13; count++) await edit("a.txt", `${count}`, `${count + 1}`);
+  expect(await waysOf({ seq: 1 })).toEqual([{ calls: [{ seq: 1, force: true }] }]);
 });
 
 test("a zero chooses no checkpoint, and does not hide another choice", async () => {

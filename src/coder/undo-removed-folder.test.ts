@@ -66,7 +66,7 @@ test("a copied folder lists all that is new, and one file of the copy can be und
   expect([isThere("c/a"), isThere("c/x/b")]).toEqual([false, true]);
   writeFileSync(fixture.at("c/x/b"), "new\n");
   expect(await text("coder::undo", { seq: 2 })).toBe(
-    "conflict: c/x/b is not what #2 left there: a command or another program has changed it since\nNothing was undone; send force to undo over conflicts.",
+    'conflict: c/x/b is not what #2 left there: a command or another program has changed it since\nNothing was undone; send coder::undo {"seq":2,"force":true} to undo over conflicts.',
   );
   await call("coder::undo", { seq: 2, force: true });
   expect(isThere("c")).toBe(false);
@@ -78,6 +78,6 @@ test("a file whose folder another program removed is not said to be changed", as
   await call("coder::delete-file", { paths: ["d/x/b"] });
   rmSync(fixture.at("d/x"), { recursive: true });
   expect(await text("coder::undo")).toBe(
-    "conflict: d/x was a folder when #2 changed what is in it, and is not there now\nNothing was undone; make d/x with coder::make-folder, then undo again: force leaves that as it is.",
+    'conflict: d/x was a folder when #2 changed what is in it, and is not there now\nNothing was undone; make d/x with coder::make-folder, then coder::undo {"seq":2}: force leaves that as it is.',
   );
 });

@@ -33,13 +33,13 @@ test.each(["precious\n", "two\n"])(
     const { fixture, read, call, text } = await linked(content);
     await using _ = fixture;
     expect(await text("coder::undo")).toBe(
-      "conflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then undo with force.",
+      'conflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then coder::undo {"seq":2,"force":true}.',
     );
     const { conflicts } = await call("coder::undo", { steps: 2 });
     const left = { path: "zz", seq: 2, expected: "dir", found: "symlink", stays: true };
     expect(conflicts).toEqual([{ ...left, below: "zz/f.txt", then_force: true }]);
     expect(await text("coder::undo", { force: true })).toBe(
-      "#2\n  skipped: zz/f.txt (in-the-way)\nconflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then undo with force.",
+      '#2\n  skipped: zz/f.txt (in-the-way)\nconflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then coder::undo {"seq":2,"force":true}.',
     );
     await call("coder::undo", { steps: 2, force: true });
     expect(read("inn/f.txt")).toBe(content);
@@ -74,11 +74,13 @@ test("force is not advised where something that it leaves is in the way", async 
   await call("coder::move", { from: "f.txt", to: "g.txt" });
   writeFileSync(fixture.at("f.txt"), "new\n");
   expect(await text("coder::undo")).toBe(
-    "conflict: f.txt is not what #2 left there: a command or another program has changed it since, and it is a file now\nNothing was undone; move away f.txt with coder::move, then undo again: force leaves that as it is.",
+    'conflict: f.txt is not what #2 left there: a command or another program has changed it since, and it is a file now\nNothing was undone; move away f.txt with coder::move, then coder::undo {"seq":2}: force leaves that as it is.',
   );
   rmSync(fixture.at("f.txt"));
   rmSync(fixture.at("g.txt"));
-  expect(await text("coder::undo", { seq: 2 })).toContain("bring back g.txt, then undo again");
+  expect(await text("coder::undo", { seq: 2 })).toContain(
+    'no calls are known that undo it. Ask the user to bring g.txt into the state that #2 left, then send coder::undo {"seq":2}.',
+  );
 });
 
 test("a conflict about a folder names what is in it", async () => {
@@ -89,15 +91,15 @@ test("a conflict about a folder names what is in it", async () => {
   writeFileSync(fixture.at("src3/new.txt"), "new\n");
   writeFileSync(fixture.at("b.txt"), "new\n");
   expect(await text("coder::undo", { seq: 1 })).toBe(
-    "conflict: src3 is not what #1 left there: a command or another program has changed it since; src3/new.txt is in it\nNothing was undone; move away src3/new.txt with coder::move, then undo again: force leaves that as it is.",
+    'conflict: src3 is not what #1 left there: a command or another program has changed it since; src3/new.txt is in it\nNothing was undone; move away src3/new.txt with coder::move, then coder::undo {"seq":1}: force leaves that as it is.',
   );
   const both = await text("coder::undo", { steps: 2 });
   expect(both).toEndWith(
-    "; move away src3/new.txt with coder::move, then send force to undo over the others.",
+    '; move away src3/new.txt with coder::move, then coder::undo {"seq":2,"force":true}, then coder::undo {"seq":1,"force":true}.',
   );
   await call("coder::delete-file", { paths: ["b.txt"] });
   mkdirSync(fixture.at("b.txt"));
   expect(await text("coder::undo", { seq: 3 })).toContain(
-    "; move away b.txt with coder::move, then undo again",
+    '; move away b.txt with coder::move, then coder::undo {"seq":3}',
   );
 });

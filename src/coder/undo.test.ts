@@ -137,6 +137,15 @@ test("what others changed is a conflict, and stays", async () => {
       { path: "n", seq: 2, expected: "dir", found: "dir", stays: true, holds: "n/g" },
       { path: "a", seq: 1, expected: "absent", found: "file" },
     ],
+    ways: [
+      {
+        prepare: true,
+        calls: [
+          { seq: 2, force: true },
+          { seq: 1, force: true },
+        ],
+      },
+    ],
   });
   expect(compareSnapshots(snapshot(), before)).toEqual([]);
   const some = await call("coder::undo", { steps: 2, paths: ["b", "./n/f"] });

@@ -54,6 +54,7 @@ import {
 } from "./undo/choice.ts";
 import { type GoneChange, goneAmong, numbersOf, undoesOf } from "./undo/gone.ts";
 import { reasonOfNothing, renderUndo } from "./undo/text.ts";
+import { type RefusedUndo, waysToUndo } from "./undo/ways.ts";
 
 const request = Type.Object(
   {
@@ -130,7 +131,7 @@ export const undo = defineCoderFunction({
     isAllSkipped(undone) ||
     resolved?.outcome === "in-conflict",
   render: (answer, { sentence }, { dry_run: isTrial = false, paths }) =>
-    renderUndo(answer, { isTrial, isLimited: paths !== undefined }, sentence),
+    renderUndo(answer, { isTrial, isLimited: paths !== undefined, paths }, sentence),
 });
 
 /** The request of an undo. */
@@ -147,7 +148,11 @@ function withReason(
   { profile, sentence = (text) => text }: CoderContext,
 ): UndoAnswer {
   const reason = profile["undo.note"]
-    ? reasonOfNothing(answer, { isTrial, isLimited: which.paths !== undefined })
+    ? reasonOfNothing(answer, {
+        isTrial,
+        isLimited: which.paths !== undefined,
+        paths: which.paths && [...which.paths.keys()],
+      })
     : undefined;
   return reason === undefined ? answer : { ...answer, note: sentence(reason) };
 }
@@ -159,8 +164,7 @@ async function undoChosen(
   context: CoderContext,
 ): Promise<UndoAnswer> {
   const { records } = chosen;
-  const journal = requireJournal(context);
-  const { transactions } = context;
+  const [journal, { transactions }] = [requireJournal(context), context];
   if (transactions === undefined) throw refuseCoder.noJournal(context.journalMissing);
   const { paths } = which;
   const pause = pauseOf(context);
@@ -200,6 +204,8 @@ async function undoChosen(
   // The changes are made, so the answer must say so, however late it is.
   const afterwards = transaction === undefined ? pause : pauseWithoutEnd();
   const isDone = force || value.conflicts.length === 0;
+  const isStuck = value.conflicts.length > 0 && (!isDone || isAllSkipped(value.undone));
+  const refused = { chosen, selects, isNeeded, which, conflicts: value.conflicts, after };
   return {
     ...(commands.length > 0 && { commands }),
     undone: isDone
@@ -209,7 +215,18 @@ async function undoChosen(
     ...(untouched.length > 0 && { untouched }),
     ...(transaction !== undefined && { transaction }),
     ...(unrecorded > 0 && { unrecorded }),
+    ...(isStuck && (await waysOut(refused, context))),
   };
+}
+
+/** Returns the ways to undo what conflicts have stopped, or whether more of them may be found. */
+async function waysOut(
+  refused: RefusedUndo,
+  context: CoderContext,
+): Promise<Pick<UndoAnswer, "ways" | "more_later">> {
+  const ways = await waysToUndo(refused, context);
+  if (ways.length > 0) return { ways };
+  return refused.after.length === maxLater ? { more_later: true } : {};
 }
 
 /**

@@ -406,10 +406,10 @@ describe("undo and changes", () => {
   test("a conflict names the later checkpoint that caused it, or another program", async () => {
     await write("a.txt", "1\n");
     await write("a.txt", "2\n");
-    const nothing = "Nothing was undone; send force to undo over conflicts.";
+    const nothing = 'Nothing was undone; send coder_undo {"seq":2,"force":true} to undo over conflicts.';
     expect(await lines("coder_undo", { seq: 1 })).toEqual([
       "conflict: a.txt is not what #1 left there: #2 has changed it since",
-      "Nothing was undone; undo #2 first, or send force to undo over conflicts.",
+      'Nothing was undone; send coder_undo {"seq":2}, then coder_undo {"seq":1}, or coder_undo {"seq":1,"force":true} to undo over conflicts.',
     ]);
     writeFileSync(join(connected.base, "a.txt"), "3\n");
     expect(await lines("coder_undo", { seq: 2 })).toEqual([

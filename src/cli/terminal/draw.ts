@@ -2,6 +2,7 @@
 import * as colours from "yoctocolors";
 import { renderTable, type TableCell } from "./table.ts";
 import { renderAge, renderDate, renderSize } from "./times.ts";
+import { nameUndoCommands } from "./undo-commands.ts";
 
 /** An answered call, with the text that every reader can get. */
 export interface DrawnCall {
@@ -158,9 +159,8 @@ const count = (number: number, noun: string): string => `${number} ${noun}${numb
 function drawUndo({ text, answer }: DrawnCall): string | undefined {
   const { checkpoint } = answer as { readonly checkpoint?: number };
   const command = checkpoint === undefined ? "`coder undo`" : `\`coder undo ${checkpoint}\``;
-  return (
-    text && dimNotes(text.replace(/coder::undo with[a-z0-9 ]+(?= takes this undo back\.$)/m, () => command))
-  );
+  const named = text?.replace(/coder::undo with[a-z0-9 ]+(?= takes this undo back\.$)/m, () => command);
+  return named && dimNotes(nameUndoCommands(named));
 }
 
 interface ShownJob {

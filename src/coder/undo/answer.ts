@@ -78,6 +78,26 @@ export const Resolved = Named("ResolvedTransaction", {
 });
 export type Resolved = Static<typeof Resolved>;
 
+const UndoCall = Named("UndoCall", {
+  author: Type.Optional(Type.String()),
+  force: Type.Optional(Type.Literal(true)),
+  paths: Type.Optional(Type.Array(Type.String())),
+  seq: Type.Optional(UInt64()),
+  steps: Type.Optional(UInt32()),
+  transaction: Type.Optional(Type.String()),
+});
+export type UndoCall = Static<typeof UndoCall>;
+
+const UndoWay = Named("UndoWay", {
+  calls: Type.Array(UndoCall, { description: "Calls of coder::undo, in this order." }),
+  prepare: Type.Optional(
+    Type.Literal(true, {
+      description: "Before them, what is in the way has to be moved, and missing folders have to be made.",
+    }),
+  ),
+});
+export type UndoWay = Static<typeof UndoWay>;
+
 export const response = Type.Object(
   {
     commands: Type.Optional(
@@ -87,6 +107,11 @@ export const response = Type.Object(
       }),
     ),
     conflicts: Type.Array(ConflictFields),
+    more_later: Type.Optional(
+      Type.Literal(true, {
+        description: "No way is known, and later checkpoints than these were not all searched for one.",
+      }),
+    ),
     note: Type.Optional(Type.String({ description: "Why nothing of these checkpoints was undone." })),
     passed_over: Type.Optional(
       Type.Array(UInt64(), {
@@ -101,6 +126,12 @@ export const response = Type.Object(
     ),
     unrecorded: Type.Optional(
       UInt32({ description: "The number of newer calls that have no checkpoint: that is not undone." }),
+    ),
+    ways: Type.Optional(
+      Type.Array(UndoWay, {
+        description:
+          "If nothing was undone because of conflicts: the ways to undo it, each tried. Absent: none is known.",
+      }),
     ),
   },
   { title: "UndoOutput" },

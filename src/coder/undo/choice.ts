@@ -24,11 +24,15 @@ export interface CheckpointChoice {
   readonly transaction?: string;
 }
 
+type RecordedNames = StepNames & { readonly seq: number };
+
 /** The checkpoints to undo, newest first. */
 export interface Chosen {
   readonly records: readonly JournalRecord[];
   /** Returns whether a step of one of them is to be undone. */
-  readonly selects: (step: StepNames & { readonly seq: number }) => boolean;
+  readonly selects: (step: RecordedNames) => boolean;
+  /** The paths that each of them is chosen for, if not each for all. */
+  readonly met?: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
 const everyStep = () => true;
@@ -160,15 +164,18 @@ async function newestOfEach(
   const waiting = new Set(paths.values());
   const records: JournalRecord[] = [];
   const selecting = new Map<number, (step: StepNames) => boolean>();
+  const chosenFor = new Map<number, ReadonlySet<string>>();
   for await (const record of waiting.size === 0 ? [] : candidates) {
     const met = await pathsChangedBy(record, waiting, visiting);
     if (met.size === 0) continue;
     records.push(record);
     selecting.set(record.seq, selectPaths(met));
+    chosenFor.set(record.seq, met);
     for (const path of met) waiting.delete(path);
     if (waiting.size === 0) break;
   }
-  return { records, selects: (step) => selecting.get(step.seq)?.(step) ?? false };
+  const selects = (step: RecordedNames) => selecting.get(step.seq)?.(step) ?? false;
+  return { records, selects, met: chosenFor };
 }
 
 /**

@@ -1,5 +1,4 @@
 /** The answer of `coder::undo` as text. */
-import { posix } from "node:path";
 import { renderAuthor } from "../../base/author.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { Wording } from "../../calls/contract/wording.ts";
@@ -13,14 +12,18 @@ import {
   type Resolved,
   type UndoAnswer,
   type UndoneCheckpoint,
+  type UndoWay,
 } from "./answer.ts";
 import { numbersOf, redoAdvice, renderGone, renderPaths } from "./gone.ts";
+import { missingFolders, pathsInTheWay } from "./preparation.ts";
 
 /** The parts of the request that the text depends on. */
 interface UndoForm {
   readonly isTrial: boolean;
   /** Whether only some paths were to be undone. */
   readonly isLimited: boolean;
+  /** The paths that were sent, if only some were to be undone. */
+  readonly paths?: readonly string[] | undefined;
 }
 
 /** Renders what an undo has changed, or why it has changed nothing, and what to do next. */
@@ -40,7 +43,7 @@ export function* renderUndo(
     ...(commands === undefined ? [] : [renderCommands(commands, conflicts)]),
     ...(unrecorded === undefined ? [] : [renderUnrecorded(unrecorded)]),
     sentence(
-      verdict(undone, conflicts, {
+      verdict(answer, {
         ...form,
         isRecorded: !isUnrecorded(answer),
         checkpoint: (answer as { readonly checkpoint?: number }).checkpoint,
@@ -134,35 +137,42 @@ function renderUndone(record: UndoneCheckpoint): string {
   ].join("\n");
 }
 
-/** Returns the advice to undo the later checkpoints first, if no other program is the cause of a conflict. */
-function firstUndoing(conflicts: readonly ConflictFields[]): string {
-  const later = [...new Set(conflicts.map(({ by }) => by))].sort((one = 0, other = 0) => other - one);
-  if (later.includes(undefined) || later.length > 5) return "";
-  return `undo ${later.map((seq) => `#${seq}`).join(", then ")} first, or `;
-}
-
-/** Returns the advice on conflicts: to send `force`, or where that does not help, what to do instead. */
-function adviceOnForce(conflicts: readonly ConflictFields[]): string {
+/** Returns the ways to undo what was refused, or what a person may do if no calls are known that do it. */
+function adviceOn({ conflicts, ways = [], more_later: isCut }: Lists, { paths }: UndoForm): string {
+  const [way, other] = ways;
   const staying = conflicts.filter(({ stays }) => stays);
-  if (staying.length === 0) return "send force to undo over conflicts";
-  const rest = conflicts.length - staying.length;
-  if (rest > 0) return `${preparationFor(staying)}, then send force to undo over the others`;
-  const why = staying.some((one) => one.then_force) ? "" : ": force leaves that as it is";
-  return `${preparationFor(staying)}, then ${againAfter(staying)}${why}`;
+  if (way === undefined) {
+    const searched = isCut ? " among the newest 200 checkpoints" : "";
+    return `no calls are known${searched} that undo it. ${adviceByHand(conflicts, paths)}`;
+  }
+  if (way.prepare) {
+    const isForced = way.calls.some(({ force }) => force);
+    return `${preparationFor(staying)}, then ${renderCalls(way)}${isForced ? "" : ": force leaves that as it is"}`;
+  }
+  const calls = `send ${ways.map(renderCalls).join(", or ")}`;
+  return (other ?? way).calls.some(({ force }) => force) ? `${calls} to undo over conflicts` : calls;
 }
 
-const againAfter = (staying: readonly ConflictFields[]): string =>
-  staying.some((one) => one.then_force) ? "undo with force" : "undo again";
+const renderCalls = ({ calls }: UndoWay): string =>
+  calls.map((call) => `coder::undo ${JSON.stringify(call)}`).join(", then ");
+
+/** Returns what a person may do where no calls are known. */
+function adviceByHand(conflicts: readonly ConflictFields[], limit: readonly string[] | undefined): string {
+  const seqs = [...new Set(conflicts.map(({ seq }) => seq))].sort((one, other) => other - one);
+  const paths = named(conflicts.map(({ path }) => path));
+  const state = seqs.length === 1 ? `#${seqs[0]} left` : "these checkpoints left";
+  const calls = seqs
+    .slice(0, maxNamed)
+    .map((seq) => ({ seq, ...(limit !== undefined && { paths: [...limit] }) }));
+  return `Ask the user to bring ${paths} into the state that ${state}, then send ${renderCalls({ calls })}`;
+}
 
 /** Returns what makes room for an undo that `force` does not carry out either. */
 function preparationFor(staying: readonly ConflictFields[]): string {
-  const inTheWay = staying.filter(({ found }) => found !== "absent").map(({ path, holds }) => holds ?? path);
-  const folders = staying.flatMap(({ below }) => (below === undefined ? [] : posix.dirname(below)));
-  const gone = staying.filter(isGone).map(({ path }) => path);
+  const [inTheWay, folders] = [pathsInTheWay(staying), missingFolders(staying)];
   return [
     ...(inTheWay.length === 0 ? [] : [`move away ${named(inTheWay)} with coder::move`]),
     ...(folders.length === 0 ? [] : [`make ${named(folders)} with coder::make-folder`]),
-    ...(gone.length === 0 ? [] : [`bring back ${named(gone)}`]),
   ].join(", ");
 }
 
@@ -176,21 +186,16 @@ const maxNamed = 3;
 
 const nothingUndone = (isTrial: boolean): string => `Nothing ${isTrial ? "would be" : "was"} undone`;
 
-interface Lists {
-  readonly undone: readonly UndoneCheckpoint[];
-  readonly conflicts: readonly ConflictFields[];
-}
+type Lists = Pick<UndoAnswer, "undone" | "conflicts" | "ways" | "more_later">;
 
 /** Returns why nothing of these checkpoints is left to undo, and what to do; `undefined` if something is. */
-export function reasonOfNothing(
-  { undone, conflicts }: Lists,
-  { isTrial, isLimited }: UndoForm,
-): string | undefined {
+export function reasonOfNothing(lists: Lists, form: UndoForm): string | undefined {
+  const { undone, conflicts } = lists;
+  const { isTrial, isLimited } = form;
   if (undone.length === 0 || undone.some(isChanging)) return undefined;
   const nothing = nothingUndone(isTrial);
-  const staying = conflicts.filter(({ stays }) => stays);
-  if (isAllSkipped(undone) && staying.length > 0)
-    return `${nothing}; ${firstUndoing(staying)}${preparationFor(staying)}, then ${againAfter(staying)}.`;
+  if (isAllSkipped(undone) && conflicts.some(({ stays }) => stays))
+    return `${nothing}; ${adviceOn(lists, form)}.`;
   if (isAllSkipped(undone))
     return `${nothing}. To undo another checkpoint, send its seq; coder::checkpoints lists them.`;
   const undos = new Set(undone.flatMap(({ undone_by: one }) => one ?? []));
@@ -217,14 +222,11 @@ interface VerdictOptions extends UndoForm {
   readonly checkpoint: number | undefined;
 }
 
-function verdict(
-  undone: readonly UndoneCheckpoint[],
-  conflicts: readonly ConflictFields[],
-  { isTrial, isLimited, isRecorded, checkpoint }: VerdictOptions,
-): string {
-  if (undone.length === 0)
-    return `${nothingUndone(isTrial)}; ${firstUndoing(conflicts)}${adviceOnForce(conflicts)}.`;
-  const reason = reasonOfNothing({ undone, conflicts }, { isTrial, isLimited });
+function verdict(lists: Lists, options: VerdictOptions): string {
+  const { undone, conflicts } = lists;
+  const { isTrial, isRecorded, checkpoint } = options;
+  if (undone.length === 0) return `${nothingUndone(isTrial)}; ${adviceOn(lists, options)}.`;
+  const reason = reasonOfNothing(lists, options);
   if (reason !== undefined) return reason;
   const isOver = conflicts.some(({ outcome }) => outcome !== "kept");
   const over = isOver ? ", over what was changed since" : "";
