@@ -96,7 +96,7 @@ export interface HeldEntry {
 export interface StepEntries {
   /** Returns the entry at `path`, which is changed, removed or moved, if any. */
   replaced(): HeldEntry | undefined;
-  /** Returns the entry that gets the name. Absent if the name is removed, and for a new folder. */
+  /** Returns the entry that gets the name. Absent if that is removed, and for a folder made under it. */
   placed?(): HeldEntry | undefined;
   /**
    * Returns the removed entry under its temporary name, after the step. Present if a transaction sets aside a

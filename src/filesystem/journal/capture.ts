@@ -118,10 +118,10 @@ function treesOf(
   const { kind, entries, entry, permissions } = mutation;
   if (permissions !== undefined) return modesOf(entry, permissions);
   const before = read.before?.() ?? runAtOnce(readReplaced(mutation, keeper));
-  if (kind === "make-folder") return { before, after: { state: { kind: "dir" } } };
+  const placed = read.after === undefined ? entries?.placed?.() : undefined;
+  if (kind === "make-folder") return { before, after: { state: { kind: "dir", mode: placed?.mode } } };
   const after = read.after?.();
   if (after !== undefined) return { before, after };
-  const placed = entries?.placed?.();
   if (kind === "rename") return { before, after: { state: movedState(placed) } };
   if (placed?.kind !== "file") return { before, after: runAtOnce(readPlaced(placed)) };
   // Other listeners need this revision too, and hashing a large file takes long.

@@ -36,7 +36,7 @@ export type RecordedState =
     }
   /** The text of a link in base64, because it need not be UTF-8. */
   | { readonly kind: "symlink"; readonly text: string }
-  /** The mode is absent if the folder is made with the default of the umask. */
+  /** The mode is absent if the step makes the folder, unless a transaction had made it under another name. */
   | { readonly kind: "dir"; readonly mode?: number | undefined };
 
 /**

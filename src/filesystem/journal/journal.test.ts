@@ -518,3 +518,10 @@ test("one call keeps to the bounds too, and what is left out is lost", async () 
   expect(at.read()[0]!.steps[0]!.path).toBe("g");
   expect(at.logLines).toEqual([]);
 });
+
+test("a rename to the own name of an entry is no step", async () => {
+  using at = new JournalFixture("descriptors", { "d/f": "1" });
+  await at.files.rename({ from: "d", to: "d", overwrite: true }, at.call());
+  expect(at.read().flatMap(({ steps }) => steps)).toEqual([]);
+  expect(at.bench.snapshot().has("d/f")).toBe(true);
+});

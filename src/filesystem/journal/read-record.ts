@@ -174,6 +174,9 @@ const latestTime = 8.64e15;
 const isWholeStep = ({ path, from = path, before, after }: StepFrame): boolean =>
   [path, from].every((end) => typeof end === "string") && [before, after].every(isWholeTree);
 
+/** Returns whether a rename changes nothing, although an entry was at the new name. */
+const isToOwnName = ({ path, from }: StepFrame): boolean => from === path;
+
 function isWholeTree(tree: RecordedTree | null | undefined): boolean {
   const { state, inside = [] } = tree ?? {};
   const isWholeEntry = (entry: unknown) =>
@@ -244,7 +247,7 @@ function* recordOf(
     kept += bytes;
     if (isNotDone(frame) || isHead(frame) || isEnd(frame)) continue;
     yield;
-    if (notDone.has(index++) || !isWholeStep(frame)) continue;
+    if (notDone.has(index++) || !isWholeStep(frame) || isToOwnName(frame)) continue;
     const { record } = frame;
     for (const step of stepsOfFrame(frame, { seq, segment, record, contentsAt }, bytes)) {
       steps.push(step);
