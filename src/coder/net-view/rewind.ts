@@ -1,6 +1,8 @@
 import { LaterRecords } from "../../filesystem/journal/later-records.ts";
+import { netSteps } from "../../filesystem/journal/net-steps.ts";
 import {
   contentOf,
+  inPauses,
   type JournalRecord,
   type JournalSource,
   type RecordedStep,
@@ -27,7 +29,7 @@ export async function rewind(
   { source, isShown, pause }: RewindOptions,
 ): Promise<void> {
   tree.beginRecord(record.seq);
-  const steps = await stepsOf(record, isShown, pause);
+  const steps = await inPauses(netSteps(await stepsOf(record, isShown, pause)), pause);
   const met = new Set<string>();
   for (const { path, from = path, after } of steps.toReversed()) {
     if (!met.has(path)) tree.meet(path, after.state);

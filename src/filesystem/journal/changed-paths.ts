@@ -1,5 +1,6 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { RecordedState } from "./frame.ts";
+import { netSteps } from "./net-steps.ts";
 import type { RecordedStep } from "./read-record.ts";
 
 /** The change of a path in one call. */
@@ -27,7 +28,7 @@ interface Held {
  */
 export function* changedPaths(steps: readonly RecordedStep[]): Steps<ChangedPath[]> {
   const tracked = new TrackedPaths();
-  for (const step of steps) {
+  for (const step of yield* netSteps(steps)) {
     yield* tracked.follow(step);
     yield;
   }

@@ -1,7 +1,8 @@
 import { ancestorsOf } from "../jail/backend.ts";
 import type { RecordedState } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
-import { type JournalRecord, type RecordedStep, stepsOf } from "./read-record.ts";
+import { netSteps } from "./net-steps.ts";
+import { inPauses, type JournalRecord, type RecordedStep, stepsOf } from "./read-record.ts";
 import type { TreeState } from "./restored-tree.ts";
 import {
   effectAt,
@@ -54,10 +55,10 @@ export class LaterRecords {
     const later = new LaterRecords(options);
     const end = newestFirst.findIndex(({ seq }) => seq <= after);
     const records = (end === -1 ? newestFirst : newestFirst.slice(0, end)).toReversed();
-    const shown: RecordedStep[][] = [];
+    const shown: (readonly RecordedStep[])[] = [];
     for (const record of records) {
       if (record.function_id === "coder::undo") later.#undos.add(record.seq);
-      const steps = await stepsOf(record, isShown, pause);
+      const steps = await inPauses(netSteps(await stepsOf(record, isShown, pause)), pause);
       await later.#steps.add(steps, pause);
       shown.push(steps);
     }

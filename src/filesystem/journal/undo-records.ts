@@ -10,6 +10,7 @@ import type { RecordedState } from "./frame.ts";
 import { isAsRecorded } from "./is-as-recorded.ts";
 import { refuseJournal } from "./journal-errors.ts";
 import type { LaterRecords } from "./later-records.ts";
+import { netSteps } from "./net-steps.ts";
 import { inPauses, type JournalRecord, type KeptContent, type RecordedStep } from "./read-record.ts";
 import type { RestoredTree, TreeState } from "./restored-tree.ts";
 
@@ -86,16 +87,48 @@ export interface UndoOutcome {
  * `force` skips it, and any error that is not a `Refusal`.
  */
 export async function undoRecords(options: UndoOptions): Promise<UndoOutcome> {
-  const { records, pause } = options;
+  const { pause } = options;
   const undo = new Undo(options);
-  const steps: RecordedStep[] = [];
-  for (const record of records) for (const step of record.steps) steps.push(step);
-  for (const step of await inPauses(mergeSort(steps, isLater), pause)) {
-    await undo.undoStep(step);
+  for (const { step, isNeeded } of await stepsToUndo(options)) {
+    if (!isNeeded || (await undo.isMissing(step))) await undo.undoStep(step);
     await pause();
   }
   await undo.setModes();
   return await undo.outcome();
+}
+
+/** A step to undo. One that is only needed by others is undone if the folder that it removed is not there. */
+interface StepToUndo {
+  readonly step: RecordedStep;
+  readonly isNeeded: boolean;
+}
+
+/** Returns the steps to undo, the newest first, without those that take each other back. */
+async function stepsToUndo({
+  records,
+  selects,
+  isNeeded = () => false,
+  pause,
+}: UndoOptions): Promise<StepToUndo[]> {
+  const [selected, needed]: [RecordedStep[], RecordedStep[]] = [[], []];
+  for (const record of records)
+    for (const step of record.steps) {
+      if (selects(step)) selected.push(step);
+      else if (isNeeded(step)) needed.push(step);
+      await pause();
+    }
+  const oldestFirst = (await inPauses(mergeSort(selected, isLater), pause)).toReversed();
+  const net = await inPauses(netSteps(oldestFirst), pause);
+  if (net.length === 0) return [];
+  const waiting = (await inPauses(mergeSort(needed, isLater), pause)).toReversed();
+  const all: StepToUndo[] = [];
+  for (const step of net.toReversed()) {
+    for (let next = waiting.at(-1); next !== undefined && isLater(next, step); next = waiting.at(-1))
+      all.push({ step: waiting.pop()!, isNeeded: true });
+    all.push({ step, isNeeded: false });
+    await pause();
+  }
+  return [...all, ...waiting.toReversed().map((step) => ({ step, isNeeded: true }))];
 }
 
 const isLater = (one: RecordedStep, other: RecordedStep): boolean =>
@@ -166,7 +199,6 @@ class Undo {
 
   async undoStep(step: RecordedStep): Promise<void> {
     const { path, from = path } = step;
-    if (!this.#options.selects(step) && !(await this.#isMissing(step))) return;
     const reason =
       this.#blocked.reasonFor(path) ?? this.#blocked.reasonFor(from) ?? (step.unavailable && "unavailable");
     if (reason === "root-gone") this.#skipInGoneRoot(step);
@@ -176,10 +208,9 @@ class Undo {
     if (blocked !== undefined) for (const end of [path, from]) this.#blocked.add(end, blocked);
   }
 
-  /** Returns whether a step removed a needed folder that is not there. */
-  async #isMissing(step: RecordedStep): Promise<boolean> {
-    const { isNeeded = () => false } = this.#options;
-    return isNeeded(step) && (await this.#stateIfReached(step.path)).kind === "absent";
+  /** Returns whether nothing is at the path of a step. */
+  async isMissing({ path }: RecordedStep): Promise<boolean> {
+    return (await this.#stateIfReached(path)).kind === "absent";
   }
 
   /** Returns whether a folder of a step is a link now, so that the step could only be undone elsewhere. */
