@@ -186,6 +186,7 @@ async function undoChosen(
     const tree = baseTree(context);
     const outcome = await undoRecords({
       tree: new Restoration(tree, context),
+      original: new Restoration(baseTree(context), context),
       records,
       selects,
       isNeeded,

@@ -26,6 +26,8 @@ export interface UndoOptions {
   readonly force: boolean;
   /** Returns content that a step removed, or `undefined` if the journal has dropped it. */
   readonly content: (step: RecordedStep, kept: KeptContent) => Promise<Buffer | undefined>;
+  /** The tree before the undo. Default: the states that the undo itself has found in `tree`. */
+  readonly original?: Pick<RestoredTree, "stateInSlices">;
   /** The newest records, among them those that caused conflicts. */
   readonly later: LaterRecords;
   /** The roots whose folders are not there, so that nothing in them can be restored. Default: none. */
@@ -153,6 +155,10 @@ class Undo {
   readonly #moved = new Map<string, string>();
   /** The states of paths before they are changed. */
   readonly #initial = new Map<string, TreeState>();
+  /** The old and new names of the entries that were moved back. */
+  readonly #ends = new Set<string>();
+  /** The paths that were changed after an entry at or above them was moved back. */
+  readonly #late = new Set<string>();
 
   constructor(options: UndoOptions) {
     this.#options = options;
@@ -172,7 +178,8 @@ class Undo {
         if (said.has(path)) continue;
         said.add(path);
         const state = await this.#stateIfReached(path);
-        if (!areSame(this.#initial.get(path) ?? absent, state))
+        const isOtherFolder = state.kind === "dir" && this.#ends.has(path);
+        if (isOtherFolder || !areSame(await this.#initialState(path), state))
           (state.kind === "absent" ? net.removed : net.restored).push(path);
         await this.#options.pause();
       }
@@ -194,7 +201,17 @@ class Undo {
 
   /** Notes the state of a path before it is changed. */
   #note(path: string, found: TreeState): void {
-    if (!this.#initial.has(path)) this.#initial.set(path, found);
+    if (this.#initial.has(path)) return;
+    this.#initial.set(path, found);
+    if ([path, ...ancestorsOf(path)].some((one) => this.#ends.has(one))) this.#late.add(path);
+  }
+
+  /** Returns the state of a path before the undo. */
+  async #initialState(path: string): Promise<TreeState> {
+    const { original } = this.#options;
+    if (original !== undefined && this.#late.has(path))
+      return await absentIfRefused(() => original.stateInSlices(path, this.#moved.get(path)));
+    return this.#initial.get(path) ?? absent;
   }
 
   async undoStep(step: RecordedStep): Promise<void> {
@@ -378,6 +395,7 @@ class Undo {
     if (this.#lacksFolder(step, from)) return;
     this.#note(path, found);
     this.#note(from, isRespelled ? found : left);
+    this.#ends.add(path).add(from);
     await this.#options.tree.move(path, from);
     if (identity !== undefined) this.#moved.set(from, identity);
     this.#modes = movedPaths(this.#modes, path, from);
@@ -451,12 +469,7 @@ class Undo {
   }
 
   async #stateIfReached(path: string): Promise<TreeState> {
-    try {
-      return await this.#stateOf(path, this.#moved.get(path));
-    } catch (error) {
-      if (error instanceof Refusal) return { kind: "absent" };
-      throw error;
-    }
+    return await absentIfRefused(() => this.#stateOf(path, this.#moved.get(path)));
   }
 
   /** Skips a step with an end in a root that is gone. Throws its refusal unless `force` is given. */
@@ -476,6 +489,16 @@ class Undo {
     this.#skipped.set(seq, known);
     if (!known.has(path)) this.#undone.get(seq)!.skipped.push({ path, reason });
     known.add(path);
+  }
+}
+
+/** Returns a state, or that nothing is there if reading it is refused. */
+async function absentIfRefused(read: () => TreeState | Promise<TreeState>): Promise<TreeState> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Refusal) return absent;
+    throw error;
   }
 }
 
