@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import { type DenyRules, denyRules } from "./deny-rules.ts";
 import type { Folding } from "./name-comparison.ts";
@@ -80,3 +80,19 @@ describe("where names are not told apart", () => {
     expect(rules.fold("A/Cafe\u0301", "exact")).toBe(rules.fold("a/CAF\u00c9", "exact"));
   });
 });
+
+test.each([false, true])(
+  "a path of 1,800 names is read once, not once for each folder on it: %p",
+  (folds) => {
+    const rules = denyRules(globs, folds);
+    const names = Array.from({ length: 1800 }, (_, index) => `d${index}`);
+    using comparisons = spyOn(String.prototype, "startsWith");
+    using readings = spyOn(String.prototype, "charCodeAt");
+    const answers = [names, [...names, ".env"], [".env", ...names]].map((path) => rules.deniesAny(path));
+    const compared = comparisons.mock.contexts.filter((path) => String(path).length > 255).length;
+    const read = readings.mock.calls.length;
+    expect(answers).toEqual([false, true, true]);
+    expect(compared).toBe(0);
+    expect(read).toBeLessThan(6 * names.join("/").length);
+  },
+);

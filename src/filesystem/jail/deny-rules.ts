@@ -46,11 +46,12 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
   const isFolded = (folding: Folding) => folds || folding !== "exact";
   // Few bases have a folder that folds.
   let folded: GlobSet | undefined;
-  const matchesFolded = (path: string) => {
+  const foldedGlobs = () => {
     // Folding may make a glob longer.
     folded ??= compileGlobSet(globs.patterns.map(foldGlob), 4 * maxSetUnits.ofOperator);
-    return folded.matches(fold(path));
+    return folded;
   };
+  const matchesFolded = (path: string) => foldedGlobs().matches(fold(path));
   const isTemporaryName = (name: string, folding: Folding = "exact") =>
     isTemporary(isFolded(folding) ? fold(name) : name);
   const isReserved = (name: string, folding: Folding) =>
@@ -63,14 +64,10 @@ export function denyRules(globs: GlobSet, folds: boolean): DenyRules {
     const slash = path.lastIndexOf("/");
     return deniesIn({ path: path.slice(0, Math.max(slash, 0)), folding }, path.slice(slash + 1));
   };
-  const deniesBelow = (names: readonly string[], folding: Folding) => {
-    let path = "";
-    return names.some((name) => {
-      if (deniesIn({ path, folding }, name)) return true;
-      path = pathIn(path, name);
-      return false;
-    });
-  };
+  const deniesBelow = (names: readonly string[], folding: Folding) =>
+    names.some((name) => isReserved(name, folding)) ||
+    globs.matchesOnWay(names) ||
+    (isFolded(folding) && foldedGlobs().matchesOnWay(names.map(fold)));
   return {
     denies,
     deniesIn,

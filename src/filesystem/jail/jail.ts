@@ -59,6 +59,7 @@ export function openJail({ basePath, paths = "relative", isReadOnly = false, ...
     // Callers with host paths expect the behaviour of the system's own programs, which accept every name.
     requireNewNames: isAbsolute ? () => {} : validateNewPath,
     denies: rules.denies,
+    deniesBelow: rules.deniesBelow,
   };
   return jailWith({
     roots: onlyRoot(root),
@@ -91,6 +92,7 @@ export function openRootsJail({ roots: options, paths = "relative", ...shared }:
     isRoot: false,
     requireNewNames: validateNewPath,
     denies: rules.denies,
+    deniesBelow: rules.deniesBelow,
   };
   const parseEither = (path: string) =>
     path.startsWith("/") ? parseInRoots(path, roots.all) : parsePath(path);
@@ -203,6 +205,7 @@ function requireAllowedNames(parts: Parts, path: string, parsed: ParsedPath): Pa
   const { roots, rules, walkRules, namesDenyingGlobs = false } = parts;
   if (!namesDenyingGlobs) return parsed;
   const { names } = parsed;
+  if (!names.includes("..") && !rules.deniesBelow(names, "exact")) return parsed;
   const plain: string[] = [];
   /** For each of them, its path, and whether that is denied, or a path above it. */
   const levels: { readonly path: string; readonly isDenied: boolean }[] = [];

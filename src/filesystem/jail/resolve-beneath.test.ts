@@ -14,11 +14,11 @@ import { type WalkRules, walk } from "./walk.ts";
 function resolveWith(naming: Naming): [path: string | undefined, requested: Folding[]] {
   const requested: Folding[] = [];
   const backend = { canResolveBeneath: true, naming } as Backend;
-  const denies = (_: string, folding: Folding) => {
-    requested.push(folding);
+  const deniesBelow = (names: readonly string[], folding: Folding) => {
+    for (const _ of names) requested.push(folding);
     return false;
   };
-  return [resolveBeneath({ backend, denies }, ["a", "b"], (path) => path), requested];
+  return [resolveBeneath({ backend, deniesBelow }, ["a", "b"], (path) => path), requested];
 }
 
 test("the way is judged in folded spelling where a folder on it might fold, which a leap does not see", () => {
@@ -69,6 +69,7 @@ test.each([
     isRoot: false,
     requireNewNames() {},
     denies: () => false,
+    deniesBelow: () => false,
   };
   using place = walk(rules, "a/b/file", { names: ["a", "b", "file"], folderOnly: false }, {});
   expect([place.path, opened]).toEqual(["a/b/file", expected]);

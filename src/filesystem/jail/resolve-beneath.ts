@@ -1,11 +1,11 @@
-import { type Backend, type HeldFolder, pathIn } from "./backend.ts";
+import type { Backend, HeldFolder } from "./backend.ts";
 import type { Folding } from "./name-comparison.ts";
 
 /** The rules of a resolution in one step. */
 export interface ResolveBeneathRules {
   readonly backend: Backend;
-  /** Documented at `WalkRules.denies`. */
-  denies(path: string, folding: Folding): boolean;
+  /** Documented at `DenyRules.deniesBelow`. */
+  deniesBelow(names: readonly string[], folding: Folding): boolean;
 }
 
 /**
@@ -14,19 +14,15 @@ export interface ResolveBeneathRules {
  * spelling if folders may have the flag, since only a walk name by name shows which do.
  */
 export function resolveBeneath<T>(
-  { backend, denies }: ResolveBeneathRules,
+  { backend, deniesBelow }: ResolveBeneathRules,
   names: readonly string[],
   take: (path: string) => T | undefined,
 ): T | undefined {
   if (!backend.canResolveBeneath || names.length === 0 || names.includes("..")) return undefined;
   const { folding, isFlagged } = backend.naming;
   if (folding === "foreign") return undefined;
-  let path = "";
-  for (const name of names) {
-    path = pathIn(path, name);
-    if (denies(path, isFlagged ? "folded" : folding)) return undefined;
-  }
-  return take(path);
+  if (deniesBelow(names, isFlagged ? "folded" : folding)) return undefined;
+  return take(names.join("/"));
 }
 
 /**

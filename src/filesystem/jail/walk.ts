@@ -46,6 +46,8 @@ export interface WalkRules {
    * folder on the path.
    */
   denies(path: string, folding: Folding): boolean;
+  /** Documented at `DenyRules.deniesBelow`. */
+  deniesBelow(names: readonly string[], folding: Folding): boolean;
   /** The part of the tree that the walk may reach; `undefined` means all of it. */
   readonly scope?: PathScope | undefined;
 }

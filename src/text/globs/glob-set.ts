@@ -16,6 +16,8 @@ export interface GlobSet {
    * many names of one folder.
    */
   matchesIn(folder: string, name: string): boolean;
+  /** Returns whether a glob matches the path of these names, or that of a folder above it. */
+  matchesOnWay(names: readonly string[]): boolean;
   /** Like `matchesIn`, but for the name in `bytes[from, to)`, in which U+FFFD stands for invalid UTF-8. */
   matchesBytesIn(folder: string, bytes: Buffer, from: number, to: number): boolean;
   /** The number of globs. An empty set matches nothing. */
@@ -51,6 +53,7 @@ export function compileGlobSet(
     size: patterns.length,
     patterns,
     matches: (path) => matcher.matches(path),
+    matchesOnWay: (names) => matcher.matchesOnWay(names),
     matchesIn: (folder, name) => matcher.matchesIn(folder, name),
     matchesBytesIn: (folder, bytes, from, to) => matcher.matchesBytesIn(folder, bytes, from, to),
   };

@@ -131,6 +131,19 @@ export class LazyDfa {
   }
 
   /**
+   * Returns whether the automaton accepts the path of these names, or of the first of them, and reads each
+   * name once.
+   */
+  matchesOnWay(names: readonly string[]): boolean {
+    let row = this.start;
+    for (const [index, name] of names.entries()) {
+      row = this.run(index === 0 ? row : this.run(row, "/"), name);
+      if (this.output(row) === 1) return true;
+    }
+    return false;
+  }
+
+  /**
    * Like `matches`, but for the path of `name` in the folder at `folder`, "" for the base. Names of one
    * folder share its row.
    */
