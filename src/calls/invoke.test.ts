@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { setImmediate } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { refuse } from "../base/errors.ts";
@@ -172,6 +172,23 @@ test("an entry of a batch fails alone", async () => {
     { error: { code: "C210", text: expect.stringContaining(`{"code":"C210"`) } },
     { value: 7 },
   ]);
+});
+
+test("the first entry of a batch waits for a turn if the slice was used up before it", async () => {
+  const order: string[] = [];
+  const begun = performance.now();
+  let used = 0;
+  using clock = spyOn(performance, "now").mockImplementation(() => begun + used);
+  const turn = setImmediate().then(() => void order.push("turn"));
+  await call((_, { attempt }) => attempt(async () => void order.push("entry")), undefined, {
+    narrow() {
+      used += 10;
+      return undefined;
+    },
+  });
+  await turn;
+  expect(order).toEqual(["turn", "entry"]);
+  expect(clock).toHaveBeenCalled();
 });
 
 test("sessions have their turns beside each other, and quotas count them as one", async () => {

@@ -7,7 +7,7 @@ import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
-import { beginAtOnce, createTimeSlice, type Steps, type TimeSlice } from "../base/scheduling/time-slice.ts";
+import { beginAtOnce, createTimeSlice, type Steps } from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
@@ -84,7 +84,7 @@ export function createInvoke(
     const { author = caller === undefined ? undefined : { worker: caller } } = origin;
     const { maxAnswerBytes: requested = maxAnswerBytes } = origin;
     const started = performance.now();
-    let slice: TimeSlice | undefined;
+    const slice = createTimeSlice();
     const deadline = deadlineIn(services.callMilliseconds, cancelled, { start: started, stop: running });
     const context: Context = {
       ...services,
@@ -102,7 +102,6 @@ export function createInvoke(
       promptUser,
       sentence: services.usesTransportNames ? sentence : undefined,
       attempt: async (entry) => {
-        slice ??= createTimeSlice();
         if (slice.isDue) await slice.yieldIfDue();
         try {
           deadline.check();
