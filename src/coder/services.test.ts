@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import {
   mkdirSync,
   mkdtempSync,
@@ -157,4 +157,30 @@ test("globs that can deny nothing are warned about, each with what to write inst
   ]);
   warnAboutGlobs(defaultConfig(), log);
   expect(lines.length).toBe(3);
+});
+
+test("the roots of a configuration are opened with turns of the event loop between them", async () => {
+  const names = Array.from({ length: 20 }, (_, index) => `root${index}`);
+  for (const name of names) mkdirSync(join(base, name));
+  const roots = names.map((name) => ({
+    name,
+    path: join(base, name),
+    read_only: false,
+    non_accessible_globs: [],
+  }));
+  let turns = 0;
+  let isOpen = false;
+  const count = () => {
+    turns++;
+    if (!isOpen) setImmediate(count);
+  };
+  setImmediate(count);
+  let now = performance.now();
+  const clock = spyOn(performance, "now").mockImplementation(() => now++);
+  const runtime = await openCoder({ ...defaultConfig(), roots }).finally(() => {
+    isOpen = true;
+    clock.mockRestore();
+  });
+  await runtime.close();
+  expect(turns).toBeGreaterThanOrEqual(names.length / 2);
 });

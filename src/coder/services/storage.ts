@@ -1,4 +1,5 @@
 import { createLog } from "../../base/log/log.ts";
+import { beginAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { openAudit } from "../../calls/audit/audit-config.ts";
 import type * as worker from "../../calls/contract/definition.ts";
 import { readGitUser, readRuntimeOptions } from "../../config/environment.ts";
@@ -87,7 +88,7 @@ async function openParts(
   opened: Closable[],
 ): Promise<Omit<Storage, "close">> {
   const { profile, mode, log = silent, readOnly = false, onlyReads = false, environment = {} } = opening;
-  const jail = openTree(config, opening);
+  const jail = await beginAtOnce(openTree(config, opening));
   opened.push(jail);
   for (const { name: root, path, reason } of jail.missingRoots)
     log.warn("root not served", { root, path, reason });
@@ -147,7 +148,7 @@ const allRoots = ({ roots, missingRoots }: Jail): Pick<JailRoot, "name" | "hostP
   ...missingRoots.map(({ name, path }) => ({ name, hostPath: path })),
 ];
 
-function openTree(config: Config, { profile, environment, ...opening }: Opening): Jail {
+function* openTree(config: Config, { profile, environment, ...opening }: Opening): Steps<Jail> {
   const shared = {
     deny: compileGlobSet(config.non_accessible_globs),
     denyWriting: writeDenialOf({
@@ -164,7 +165,7 @@ function openTree(config: Config, { profile, environment, ...opening }: Opening)
     backend: readRuntimeOptions(environment ?? {}).backend,
   };
   const only = onlyRootOf(config);
-  if (only === undefined) return openRootsJail({ ...shared, roots: config.roots!.map(optionsOf) });
+  if (only === undefined) return yield* openRootsJail({ ...shared, roots: config.roots!.map(optionsOf) });
   const { isReadOnly, deny } = optionsOf(only);
   const denied = [...shared.deny.patterns, ...deny.patterns];
   return openJail({ ...shared, basePath: only.path, isReadOnly, deny: compileGlobSet(denied) });

@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
-import { JailFixture } from "../jail/jail.test-kit.ts";
-import { openRootsJail } from "../jail/jail.ts";
+import { JailFixture, openRootsAtOnce } from "../jail/jail.test-kit.ts";
 import type { openWatchedTree } from "../watch/open-tree.ts";
 import { SharedTree } from "../watch/shared-tree.ts";
 import { type ChangeSummary, CommandChanges } from "./command-changes.ts";
@@ -27,7 +26,7 @@ class RootsFixture extends JailFixture {
   constructor(backend: BackendName = "openat", open?: typeof openWatchedTree) {
     super({ "one/": null, "two/": null });
     const roots = names.map((name) => ({ name, path: this.at(name) }));
-    const jail = openRootsJail({ roots, deny: compileGlobSet([]), backend });
+    const jail = openRootsAtOnce({ roots, deny: compileGlobSet([]), backend });
     const trees = names.map((name) => {
       const openBase = () => jail.reopenFolder(name);
       return { name, tree: new SharedTree({ openBase, ...(name === "two" && open && { open }) }) };

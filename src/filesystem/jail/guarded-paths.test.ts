@@ -15,7 +15,8 @@ import { autorunGlobs } from "./autorun.ts";
 import type { OnDirent } from "./dirents.ts";
 import type { Folder } from "./folder.ts";
 import { openGuardedFinder } from "./guarded-paths.ts";
-import { openJail, openRootsJail } from "./jail.ts";
+import { openRootsAtOnce } from "./jail.test-kit.ts";
+import { openJail } from "./jail.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "coder-")));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -129,7 +130,7 @@ describe("what is denied", () => {
     write("beside/vault/open/x", ...Array.from({ length: 300 }, (_, index) => `beside/vault/${index}`));
     write(...Array.from({ length: 100 }, (_, index) => `beside/vault/deep/${index}/x`));
     const at = (name: string, path: string) => ({ name, path: join(root, path), isReadOnly: false, deny });
-    const jail = openRootsJail({
+    const jail = openRootsAtOnce({
       deny: compileGlobSet([]),
       roots: [at("all", "beside"), at("open", "beside/vault/open")],
     });
@@ -140,7 +141,7 @@ describe("what is denied", () => {
 
   test("is found in every root, by the globs of each", async () => {
     write("left/.env", "left/a.txt", "right/a.txt", "right/b.txt");
-    const jail = openRootsJail({
+    const jail = openRootsAtOnce({
       deny,
       roots: [
         { name: "l", path: join(root, "left"), isReadOnly: false, deny: compileGlobSet([]) },
@@ -163,7 +164,7 @@ describe("what is denied", () => {
       isReadOnly: false,
       deny: compileGlobSet(globs),
     });
-    const jail = openRootsJail({
+    const jail = openRootsAtOnce({
       deny: compileGlobSet(["**/.env"]),
       roots: [
         at("app", "nest", "**/*.txt", "vault"),
@@ -183,7 +184,7 @@ describe("what is denied", () => {
   test("is a root whose name is denied", async () => {
     write("whole/x", "other/z");
     const roots = ["whole", "other"].map((name) => ({ name, path: join(root, name), isReadOnly: false }));
-    const jail = openRootsJail({ deny: compileGlobSet(["whole"]), roots });
+    const jail = openRootsAtOnce({ deny: compileGlobSet(["whole"]), roots });
     expect(inRoot((await openGuardedFinder(jail)).found.denied)).toEqual(["whole"]);
   });
 

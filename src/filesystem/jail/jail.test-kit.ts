@@ -5,10 +5,14 @@ import { join } from "node:path";
 import { readDescriptorTargets } from "../../../tests/harness/descriptors.ts";
 import { addToTree, type Tree } from "../../../tests/harness/tree.ts";
 import { Refusal } from "../../base/errors.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { AdmitOptions, BackendName, Jail } from "./folder.ts";
-import { openJail } from "./jail.ts";
+import { openJail, openRootsJail, type RootsOptions } from "./jail.ts";
 import { hasDirectOpenat } from "./openat.ts";
+
+/** Opens a jail around several roots, without turns between them. */
+export const openRootsAtOnce = (options: RootsOptions): Jail => runAtOnce(openRootsJail(options));
 
 export const secret = "the outside secret";
 

@@ -13,6 +13,7 @@
 import type { Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { type Refusal, refuse } from "../../base/errors.ts";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type Backend, pathIn } from "./backend.ts";
 import { denyRules } from "./deny-rules.ts";
 import { mapErrno } from "./errno.ts";
@@ -80,10 +81,10 @@ export interface RootsOptions extends SharedRules {
 
 /**
  * Opens a jail around several folders, the roots, which callers see as the entries of one folder that cannot
- * be changed.
+ * be changed. Each root is a step.
  */
-export function openRootsJail({ roots: options, paths = "relative", ...shared }: RootsOptions): Jail {
-  const roots = new Roots(options, shared);
+export function* openRootsJail({ roots: options, paths = "relative", ...shared }: RootsOptions): Steps<Jail> {
+  const roots = yield* Roots.open(options, shared);
   const rules = rulesOfRoots(roots, denyRules(shared.deny, false));
   const walkRules: WalkRules = {
     backend: holdRoots(roots),

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
-import { JailFixture } from "./jail.test-kit.ts";
-import { openJail, openRootsJail } from "./jail.ts";
+import { JailFixture, openRootsAtOnce } from "./jail.test-kit.ts";
+import { openJail } from "./jail.ts";
 
 const nobody = 65534;
 const deny = compileGlobSet([]);
@@ -28,7 +28,7 @@ afterAll(() => {
 const open = (...names: string[]) =>
   names.length === 1
     ? openJail({ basePath: at(names[0]!), deny })
-    : openRootsJail({ roots: names.map((name) => ({ name, path: at(name) })), deny });
+    : openRootsAtOnce({ roots: names.map((name) => ({ name, path: at(name) })), deny });
 
 test("a base that this user may not enter is refused, by its path", () => {
   expect(() => open("locked")).toThrow(`base_path ${quoted("locked")} cannot be opened (EACCES).`);

@@ -15,7 +15,7 @@ import { Refusal } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { AdmitOptions, Folder, Jail } from "./folder.ts";
-import { backends, countDescriptorsBelow, JailFixture, lead } from "./jail.test-kit.ts";
+import { backends, countDescriptorsBelow, JailFixture, lead, openRootsAtOnce } from "./jail.test-kit.ts";
 import { openRootsJail, type RootsOptions } from "./jail.ts";
 import { Roots } from "./roots.ts";
 
@@ -48,7 +48,7 @@ function open(fixture: JailFixture, options: Partial<RootsOptions> = {}): Jail {
     { name: "b", path: fixture.at("b"), isReadOnly: true },
     { name: "inner", path: fixture.at("a/deep/inner") },
   ];
-  return openRootsJail({ roots, deny: all, ...options });
+  return openRootsAtOnce({ roots, deny: all, ...options });
 }
 
 const namesIn = (folder: Folder): string[] => {
@@ -179,7 +179,7 @@ test("what takes the place of a root while that is opened again is not served", 
       return undefined;
     },
   };
-  const roots = new Roots([b], { deny: all });
+  const roots = runAtOnce(Roots.open([b], { deny: all }));
   rmSync(fixture.at("b"), { recursive: true });
   mkdirSync(fixture.at("b"));
   onOpen = () => {
@@ -197,7 +197,7 @@ test("what takes the place of a root while that is opened again is not served", 
 
 test("a root that is opened again has the spelling of its path that the operator gave", () => {
   using fixture = new JailFixture({ ...tree, "other-name": { link: "b" } });
-  const roots = new Roots([{ name: "b", path: fixture.at("other-name") }], { deny: all });
+  const roots = runAtOnce(Roots.open([{ name: "b", path: fixture.at("other-name") }], { deny: all }));
   const { linkRoots } = roots.at("b")!;
   expect(linkRoots.length).toBe(2);
   rmSync(fixture.at("b"), { recursive: true });
@@ -270,7 +270,7 @@ describe("a root whose folder is not there", () => {
       { name: "a", path: fixture.at("a") },
       { name: "late", path: fixture.at("late") },
     ];
-    const jail = openRootsJail({ roots, deny: all });
+    const jail = openRootsAtOnce({ roots, deny: all });
     expect(jail.roots.map(({ name }) => name)).toEqual(["a"]);
     expect(jail.missingRoots).toEqual([{ name: "late", path: fixture.at("late"), reason: "ENOENT" }]);
     expect(refusalOf(jail, "late/x.txt").message).toContain('The root "late" is not served');
@@ -282,8 +282,23 @@ describe("a root whose folder is not there", () => {
   test("keeps the jail from opening if no other folder is there", () => {
     using fixture = new JailFixture(tree);
     const roots = ["one", "two"].map((name) => ({ name, path: fixture.at(name) }));
-    expect(() => openRootsJail({ roots, deny: all })).toThrow(
+    expect(() => openRootsAtOnce({ roots, deny: all })).toThrow(
       /of the root "one" cannot be reached \(ENOENT\)/,
     );
   });
+});
+
+test("each root is looked for and opened in a step of its own", () => {
+  const names = Array.from({ length: 20 }, (_, index) => `root${index}`);
+  using fixture = new JailFixture(Object.fromEntries(names.map((name) => [`${name}/file`, ""])));
+  const opening = openRootsJail({
+    roots: names.map((name) => ({ name, path: fixture.at(name) })),
+    deny: all,
+  });
+  const opened: number[] = [];
+  let step = opening.next();
+  for (; !step.done; step = opening.next()) opened.push(countDescriptorsBelow(fixture.root));
+  expect(opened.length).toBe(2 * names.length);
+  expect(new Set(opened).size).toBe(names.length + 1);
+  step.value.close();
 });

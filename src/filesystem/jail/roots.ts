@@ -1,6 +1,7 @@
 /** Several roots, which callers see as the entries of one top folder. */
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { Backend } from "./backend.ts";
 import { escapeGlob } from "./denylist-globs.ts";
@@ -61,20 +62,34 @@ export class Roots implements RootSet {
    */
   readonly #former: Backend[] = [];
 
-  /**
-   * Opens the roots whose folders exist. Throws an Error of one sentence that is not for callers, like
-   * `openRoot` does, for two roots of one folder, and if no folder exists.
-   */
-  constructor(options: readonly RootOptions[], shared: SharedRules) {
+  private constructor(placed: readonly PlacedRoot[], missing: readonly MissingRoot[], shared: SharedRules) {
     this.#shared = shared;
-    this.#options = new Map(withoutInner(options).map((root) => [root.name, root]));
-    const missing = options.flatMap((root) => missingRoot(root) ?? []);
-    this.missing = missing.length < options.length ? missing : [];
-    const isMissing = (name: string) => this.missing.some((root) => root.name === name);
+    this.#options = new Map(placed.map((root) => [root.name, root]));
+    this.missing = missing;
+  }
+
+  /**
+   * Opens the roots whose folders exist, one in each step. Throws an Error of one sentence that is not for
+   * callers, like `openRoot` does, for two roots of one folder, and if no folder exists.
+   */
+  static *open(options: readonly RootOptions[], shared: SharedRules): Steps<Roots> {
+    const placed = withoutInner(options);
+    const missing: MissingRoot[] = [];
+    for (const root of options) {
+      const found = missingRoot(root);
+      if (found !== undefined) missing.push(found);
+      yield;
+    }
+    const roots = new Roots(placed, missing.length < options.length ? missing : [], shared);
+    const absent = new Set(roots.missing.map(({ name }) => name));
     try {
-      for (const root of this.#options.values()) if (!isMissing(root.name)) this.#openRoot(root);
+      for (const root of placed) {
+        if (!absent.has(root.name)) roots.#openRoot(root);
+        yield;
+      }
+      return roots;
     } catch (error) {
-      this.close();
+      roots.close();
       throw error;
     }
   }

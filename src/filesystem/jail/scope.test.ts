@@ -2,8 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { compileGlobSet } from "../../text/globs/glob-set.ts";
 import type { AdmitOptions, Jail, ScopeRequest } from "./folder.ts";
-import { backends, compatible, JailFixture, lead } from "./jail.test-kit.ts";
-import { openRootsJail } from "./jail.ts";
+import { backends, compatible, JailFixture, lead, openRootsAtOnce } from "./jail.test-kit.ts";
 
 const directory = process.cwd();
 afterAll(() => process.chdir(directory));
@@ -149,7 +148,7 @@ describe.each(backends)("%s", (backend) => {
 
   test("over several roots", () => {
     using fixture = new JailFixture(tree);
-    const roots = openRootsJail({
+    const roots = openRootsAtOnce({
       roots: [
         { name: "one", path: fixture.at("a") },
         { name: "two", path: fixture.at("b"), isReadOnly: true },

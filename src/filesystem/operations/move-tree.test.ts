@@ -9,8 +9,7 @@ import { openDisk } from "../disk/disk.ts";
 import type { MutationListener, Requester } from "../disk/mutation.ts";
 import { Recorder } from "../disk/recorder.test-kit.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
-import { backends, JailFixture } from "../jail/jail.test-kit.ts";
-import { openRootsJail } from "../jail/jail.ts";
+import { backends, JailFixture, openRootsAtOnce } from "../jail/jail.test-kit.ts";
 import { DiskTree } from "./disk-tree.ts";
 import { verbsOn } from "./verbs.test-kit.ts";
 
@@ -43,7 +42,7 @@ describe.each(backends)("%s", (backend) => {
       { name: "one", path: one ?? fixture.at("one") },
       { name: "two", path: fixture.at("two") },
     ];
-    const jail = openRootsJail({ roots, deny: compileGlobSet(["**/.env"]), backend });
+    const jail = openRootsAtOnce({ roots, deny: compileGlobSet(["**/.env"]), backend });
     const disk = openDisk({ jail, config: { max_write_bytes: 1000, fsync: false }, listeners });
     const files = verbsOn(new DiskTree(disk));
     const move = (call: Partial<Requester> = {}, to = "two/d") =>
