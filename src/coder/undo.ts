@@ -185,16 +185,11 @@ async function undoChosen(
   const plan = async (): Promise<Plan<UndoOutcome>> => {
     const tree = baseTree(context);
     const outcome = await undoRecords({
+      ...{ records, selects, isNeeded, force, later, pause },
       tree: new Restoration(tree, context),
       original: new Restoration(baseTree(context), context),
-      records,
-      selects,
-      isNeeded,
-      force,
       content: (step, kept) => contentOf(journal, step, kept, pause),
-      later,
       goneRoots: unservedRoots(context.jail),
-      pause,
     });
     const isStopped = outcome.conflicts.length > 0 && !force;
     const isKept = isTrial || isStopped || !outcome.undone.some(isChanging);

@@ -51,11 +51,7 @@ export function createKeyedMutex(): KeyedMutex {
   }
 
   async function acquireSlot(turn: PathTurn, deadline: Deadline): Promise<Disposable> {
-    for (let earlier = lines.blocking(turn); earlier !== undefined; earlier = lines.blocking(turn)) {
-      await unlessOver(earlier.ended, deadline);
-      deadline.check();
-    }
-    deadline.check();
+    await waitForEarlier(lines, turn, deadline);
     const slot = slots.tryAcquire() ?? (await slots.acquire({ signal: deadline.signal }));
     try {
       deadline.check();
@@ -91,4 +87,12 @@ export function createKeyedMutex(): KeyedMutex {
     },
     isFree: (keys) => slots.isFree && door.isFree && lines.areFree(keys),
   };
+}
+
+async function waitForEarlier(lines: PathLines, turn: PathTurn, deadline: Deadline): Promise<void> {
+  for (let earlier = lines.blocking(turn); earlier !== undefined; earlier = lines.blocking(turn)) {
+    await unlessOver(earlier.ended, deadline);
+    deadline.check();
+  }
+  deadline.check();
 }

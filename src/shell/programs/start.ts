@@ -75,7 +75,7 @@ export async function startProgram(
   return running;
 }
 
-/** Control, format, private and unassigned characters, and spaces, except for those that texts are full of. */
+/** Control, format, private and unassigned characters, and spaces, except for those of ordinary text. */
 const controls = /[^\P{Other}\t\n\f\r\b]+|(?! )\p{Separator}/gu;
 
 /** Returns their number, in UTF-16 units. */
