@@ -30,7 +30,8 @@ export const startProblems = {
  * The reason why a program did not start. "missing": the program, its interpreter or the working folder.
  * "not-executable": no permission, a folder, or a file that this machine cannot run. "too-long": more
  * arguments than a program can be given. "null-character": in an argument, where C ends a string.
- * "control-characters": more of them than the limit. "exhausted": no descriptors, processes or memory left; a later
- * attempt may succeed. "not-confined": a launcher could not confine it. "stopping": the worker is ending.
+ * "control-characters": more of them than the limit. "exhausted": no descriptors, processes or memory left; a
+ * later attempt may succeed. "not-confined": a launcher could not confine it. "stopping": the worker is
+ * ending.
  */
 export type StartProblem = keyof typeof startProblems;

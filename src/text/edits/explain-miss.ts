@@ -69,7 +69,7 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
   const bare = numbered ?? withoutFences(sent);
   yield;
   const wanted = bare ?? sent;
-  const near = yield* findNearMatches(body, yield* encodeUtf8(wanted));
+  const near = yield* findNearMatches(body, yield* encodeUtf8(withoutLastBlankLines(wanted)));
   yield;
   const candidates = yield* locate(body, near);
   const [best] = near;
@@ -84,6 +84,12 @@ export function* explainMissing(body: Buffer, sent: string): Steps<ExplainedMiss
     ...facts,
     ...(yield* compareWith(body, best, { sent: wanted, number: candidates[0]!.from_line })),
   };
+}
+
+/** Returns a text without the blank lines at its end, since files often have fewer or more of them. */
+function withoutLastBlankLines(text: string): string {
+  const end = text.indexOf("\n", text.trimEnd().length);
+  return end <= 0 ? text : text.slice(0, end + 1);
 }
 
 /** Returns whether the bytes include a text that is not empty. */
