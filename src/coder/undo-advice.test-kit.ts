@@ -20,7 +20,7 @@ interface Advice {
 export function parseAdvice(said: string): Advice {
   const advice = said.split("\n").findLast((line) => line.startsWith("Nothing was undone"))!;
   const away = /move away (.*?) with coder::move/.exec(advice)?.[1];
-  const folders = /make (.*?) with coder::make-folder/.exec(advice)?.[1];
+  const folders = /make (.*?) with the op make-folder of coder::transact/.exec(advice)?.[1];
   const ways = advice
     .split(", or coder::undo")
     .map((way) => [...way.matchAll(/(?<=[{])[^}]*(?=[}])/g)].map(([fields]) => JSON.parse(`{${fields}}`)));
@@ -47,7 +47,8 @@ export async function follow(said: string, { calls, takesLast }: Following): Pro
   const { away, folders, ways } = parseAdvice(said);
   for (const path of away)
     await calls.call("coder::move", { from: path, to: `away/${randomUUID()}`, parents: true });
-  if (folders.length > 0) await calls.call("coder::make-folder", { paths: folders });
+  const made = folders.map((path) => ({ op: "make-folder", path }));
+  if (made.length > 0) await calls.call("coder::transact", { changes: made });
   const way = ways.at(takesLast ? -1 : 0)!;
   for (const payload of way) {
     const answer = (await calls.call("coder::undo", payload)) as never;

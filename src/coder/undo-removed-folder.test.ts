@@ -78,6 +78,6 @@ test("a file whose folder another program removed is not said to be changed", as
   await call("coder::delete-file", { paths: ["d/x/b"] });
   rmSync(fixture.at("d/x"), { recursive: true });
   expect(await text("coder::undo")).toBe(
-    'conflict: d/x was a folder when #2 changed what is in it, and is not there now\nNothing was undone; make d/x with coder::make-folder, then coder::undo {"seq":2}: force leaves that as it is.',
+    'conflict: d/x was a folder when #2 changed what is in it, and is not there now\nNothing was undone; make d/x with the op make-folder of coder::transact, then coder::undo {"seq":2}: force leaves that as it is.',
   );
 });

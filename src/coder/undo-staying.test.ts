@@ -33,13 +33,13 @@ test.each(["precious\n", "two\n"])(
     const { fixture, read, call, text } = await linked(content);
     await using _ = fixture;
     expect(await text("coder::undo")).toBe(
-      'conflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then coder::undo {"seq":2,"force":true}.',
+      'conflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with the op make-folder of coder::transact, then coder::undo {"seq":2,"force":true}.',
     );
     const { conflicts } = await call("coder::undo", { steps: 2 });
     const left = { path: "zz", seq: 2, expected: "dir", found: "symlink", stays: true };
     expect(conflicts).toEqual([{ ...left, below: "zz/f.txt", then_force: true }]);
     expect(await text("coder::undo", { force: true })).toBe(
-      '#2\n  skipped: zz/f.txt (in-the-way)\nconflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with coder::make-folder, then coder::undo {"seq":2,"force":true}.',
+      '#2\n  skipped: zz/f.txt (in-the-way)\nconflict: zz was a folder when #2 changed what is in it, and is a link now\nNothing was undone; move away zz with coder::move, make zz with the op make-folder of coder::transact, then coder::undo {"seq":2,"force":true}.',
     );
     await call("coder::undo", { steps: 2, force: true });
     expect(read("inn/f.txt")).toBe(content);

@@ -172,7 +172,7 @@ function preparationFor(staying: readonly ConflictFields[]): string {
   const [inTheWay, folders] = [pathsInTheWay(staying), missingFolders(staying)];
   return [
     ...(inTheWay.length === 0 ? [] : [`move away ${named(inTheWay)} with coder::move`]),
-    ...(folders.length === 0 ? [] : [`make ${named(folders)} with coder::make-folder`]),
+    ...(folders.length === 0 ? [] : [`make ${named(folders)} with the op make-folder of coder::transact`]),
   ].join(", ");
 }
 
