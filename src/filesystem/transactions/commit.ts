@@ -67,7 +67,7 @@ async function runAll(ctx: CommitContext, running: Running): Promise<void> {
         if (ctx.config.fsync) await flushSteps(ctx.jail, intent.record.steps);
         await refusing(drafts[0]!.step, () => ctx.intents.markCommitted(intent.file));
       } catch (error) {
-        throw await takeAllBack(ctx, intent, error);
+        throw await takeAllBack(ctx, { ...intent, made: runner.made }, error);
       }
     },
   );
@@ -105,10 +105,14 @@ const isHopeless = ({ spent, left, done, count }: Pace): boolean =>
   done >= minSteps && left < spent && (spent / done) * (count - done) > left;
 
 /** Rolls back, and returns the error for the caller. */
-async function takeAllBack(ctx: CommitContext, { file, record }: Prepared, error: unknown): Promise<unknown> {
+async function takeAllBack(
+  ctx: CommitContext,
+  { file, record, made }: Prepared & { readonly made: number },
+  error: unknown,
+): Promise<unknown> {
   const { config, intents, log } = ctx;
   try {
-    const conflicts = await rollBack({ ...ctx, steps: record.steps, fsync: config.fsync });
+    const conflicts = await rollBack({ ...ctx, steps: record.steps, made, fsync: config.fsync });
     if (conflicts.length === 0) {
       await intents.remove(file);
       return error;

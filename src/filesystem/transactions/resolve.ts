@@ -56,7 +56,7 @@ export async function resolveKept(
   if (left === undefined) return undefined;
   try {
     const steps = await stepsToFinish(recovering, left);
-    const paths = steps && (await rollBack({ ...recovering, steps }));
+    const paths = steps && (await rollBack({ ...recovering, steps, made: steps.length }));
     if (paths?.length === 0) {
       await intents.remove(left);
       log?.info("a transaction that was left half done is taken back", { transaction: id });

@@ -1,5 +1,6 @@
 /** Rolls back the steps of a transaction. Every part may be repeated after a kill. */
 
+import { Refusal } from "../../base/errors.ts";
 import { createTimeSlice, type TimeSlice } from "../../base/scheduling/time-slice.ts";
 import { closeRemoved, holdToRemove } from "../disk/deferred-close.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -21,6 +22,11 @@ export interface RollingBack {
   readonly editLock: Disk["editLock"];
   readonly steps: readonly IntendedStep[];
   readonly fsync: boolean;
+  /**
+   * The number of steps that may have been made for certain, so that an entry of one that is nowhere was
+   * moved or removed by another program. Default: 0, since those of a killed process are unknown.
+   */
+  readonly made?: number;
 }
 
 /**
@@ -29,14 +35,16 @@ export interface RollingBack {
  * Another call then continues.
  */
 export async function rollBack(rolling: RollingBack): Promise<readonly string[]> {
-  const { jail, steps } = rolling;
+  const { jail, steps, made = 0 } = rolling;
   const slice = createTimeSlice();
   const trace = await traceSteps(steps, slice);
   const unsettled = await settleExchanges(jail, trace, slice);
   if (unsettled.length > 0) return unsettled;
   const locator = new EntryLocator(jail);
   const { done, contradicted } = await findProgress(trace, locator, slice);
-  if (contradicted.length > 0) return await pathsAfter(contradicted, { done, slice });
+  const missing = await missingAfter(made, trace, { locator, slice });
+  if (contradicted.length + missing.length > 0)
+    return await pathsAfter(new Set([...contradicted, ...missing]), { done, slice });
   dropHalfDone(jail, trace, { done, locator });
   const modes = await KnownModes.in(trace, slice);
   const reached = await passChmods(jail, trace, { done, slice, modes });
@@ -50,6 +58,21 @@ export async function rollBack(rolling: RollingBack): Promise<readonly string[]>
   await removeStaged(jail, trace, slice);
   if (rolling.fsync) await flushFolders(jail, trace, { done: 0, slice });
   return [];
+}
+
+/** Returns the entries that the first `made` steps have given a name, and that have none of theirs now. */
+async function missingAfter(
+  made: number,
+  { tracked }: Trace,
+  { locator, slice }: { readonly locator: EntryLocator; readonly slice: TimeSlice },
+): Promise<NamedEntry[]> {
+  const missing: NamedEntry[] = [];
+  for (const entry of tracked) {
+    const since = entry.places[1]?.since ?? Number.POSITIVE_INFINITY;
+    if (since <= made && locator.locate(entry).places.length === 0) missing.push(entry);
+    if (slice.isDue) await slice.yieldIfDue();
+  }
+  return missing;
 }
 
 /** Completes or reverts exchanges that take three calls. Returns the paths where neither is possible. */
@@ -104,8 +127,14 @@ function isMoved(from: HeldName, to: HeldName, verify: ReturnType<typeof verifyS
   }
 }
 
-/** Returns whether the error means that another program changed an entry since it was checked. */
-const isOfOthers = (error: unknown): boolean => ["EEXIST", "ESTALE", "ENOENT"].includes(errnoOf(error) ?? "");
+/**
+ * Returns whether the error means that another program changed an entry, or moved or removed its folder,
+ * since it was checked.
+ */
+const isOfOthers = (error: unknown): boolean =>
+  error instanceof Refusal
+    ? ["missing", "wrong-kind", "outside"].includes(error.reason)
+    : ["EEXIST", "ESTALE", "ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "");
 
 /**
  * Counts changes of mode as done if they may have been made: they leave no trace in names, and may be

@@ -24,11 +24,17 @@ export class StepRunner {
   readonly #scope: MutationScope;
   /** The entries that a step has renamed or whose mode it has set, by device and inode. */
   readonly #touched = new Set<string>();
+  #made = 0;
 
   constructor({ jail, editLock }: Pick<Disk, "jail" | "editLock">, scope: MutationScope) {
     this.#jail = jail;
     this.#editLock = editLock;
     this.#scope = scope;
+  }
+
+  /** The number of steps that were made. */
+  get made(): number {
+    return this.#made;
   }
 
   async run(draft: DraftStep): Promise<void> {
@@ -85,6 +91,7 @@ export class StepRunner {
     }
     const recorded = entries.entry?.recorded;
     if (recorded !== undefined) this.#touched.add(inodeOf(recorded));
+    this.#made++;
     return setAside;
   }
 
