@@ -31,6 +31,9 @@ export interface RefusedUndo {
 /** Maximum calls of one way. */
 const maxCalls = 10;
 
+/** Maximum steps that are undone on planned trees. As many take some two seconds. */
+const maxTriedSteps = 20_000;
+
 /** Returns the ways to undo it, each a list of calls, or none if no calls are known that do. */
 export async function waysToUndo(refused: RefusedUndo, context: CoderContext): Promise<UndoWay[]> {
   try {
@@ -63,6 +66,8 @@ class Trying {
   readonly #pause: () => Promise<void>;
   /** The later records that were not to be undone, newest first. */
   readonly #after: readonly JournalRecord[];
+  /** The number of steps that may still be tried. */
+  #left = maxTriedSteps;
 
   constructor(refused: RefusedUndo, context: CoderContext) {
     this.#refused = refused;
@@ -80,7 +85,7 @@ class Trying {
     while (first.length > 0 && first.length + this.#wanted(false).length <= maxCalls) {
       const tried = await this.#tryAfter(first);
       if ("calls" in tried) return this.#wayOf(await this.#withoutNeedless(first, tried.calls));
-      const next = this.#causeOf(tried.failed, tried.conflicts, first);
+      const next = await this.#causeOf(tried.failed, tried.conflicts, first);
       if (next === undefined) return undefined;
       first = after.filter((record) => record === next || first.includes(record));
     }
@@ -108,21 +113,31 @@ class Trying {
   }
 
   /** Returns the newest checkpoint that may have caused conflicts of one before it. */
-  #causeOf(
+  async #causeOf(
     { records: [failed] }: TriedCall,
     conflicts: readonly UndoConflict[],
     first: readonly JournalRecord[],
-  ): JournalRecord | undefined {
-    const paths = conflicts.flatMap(({ path, holds, below }) => [path, holds ?? path, below ?? path]);
-    const levels = new Set(paths.flatMap((path) => [...levelsOf(path)]));
+  ): Promise<JournalRecord | undefined> {
+    const paths = new Set<string>();
+    const levels = new Set<string>();
+    for (const { path, holds, below } of conflicts) {
+      for (const one of [path, holds ?? path, below ?? path]) {
+        paths.add(one);
+        for (const level of levelsOf(one)) levels.add(level);
+      }
+      await this.#pause();
+    }
     const meets = (step: RecordedStep) =>
       isShown(step, this.#context.jail) &&
-      endsOf(step).some(
-        (end) => levels.has(end) || [...levelsOf(end)].some((level) => paths.includes(level)),
-      );
-    return this.#after.find(
-      (record) => record.seq > failed!.seq && !first.includes(record) && record.steps.some(meets),
-    );
+      endsOf(step).some((end) => levels.has(end) || [...levelsOf(end)].some((level) => paths.has(level)));
+    for (const record of paths.size === 0 ? [] : this.#after) {
+      if (record.seq <= failed!.seq || first.includes(record)) continue;
+      for (const step of record.steps) {
+        if (meets(step)) return record;
+        await this.#pause();
+      }
+    }
+    return undefined;
   }
 
   /** Returns the way that undoes over all conflicts. */
@@ -164,6 +179,9 @@ class Trying {
   }
 
   async #try(calls: readonly TriedCall[], prepare?: (tree: PlannedTree) => Promise<void>): Promise<Tried> {
+    const count = calls.flatMap(({ records }) => records).reduce((sum, { steps }) => sum + steps.length, 0);
+    if (count > this.#left) return { failed: calls.at(-1)!, conflicts: [] };
+    this.#left -= count;
     const tree = baseTree(this.#context);
     const effective: TriedCall[] = [];
     for (const call of calls) {
