@@ -239,7 +239,8 @@ async function describe(
   // Only steps that an undo would revert count: the others do not exist for the call.
   const shown = await stepsOf(record, (step) => isShown(step, jail), pause);
   const visible = await runInSlices(changedPaths(shown), createTimeSlice());
-  if (!(await someInPauses(visible, selects, pause))) return undefined;
+  // A call whose changes take each other back has a checkpoint without files.
+  if (!(await someInPauses(visible.length > 0 ? visible : shown, selects, pause))) return undefined;
   const bytesOf = (all: readonly RecordedStep[]) => all.reduce((sum, step) => sum + step.bytes, 0);
   const files = visible.slice(0, maxFiles);
   const more = visible.length - files.length;
@@ -286,5 +287,6 @@ function renderCheckpoint(checkpoint: Static<typeof Checkpoint>, sentence: Wordi
       ...(note === undefined ? [] : [sentence(`[no diff: ${note}]`)]),
     ];
   });
+  if (files.length === 0 && more === undefined) lines.push("  its changes took each other back");
   return [head, ...lines, ...(more === undefined ? [] : [`  and ${more} more`])].join("\n");
 }

@@ -51,7 +51,8 @@ export function createKeyedMutex(): KeyedMutex {
   }
 
   async function acquireSlot(turn: PathTurn, deadline: Deadline): Promise<Disposable> {
-    await waitForEarlier(lines, turn, deadline);
+    if (lines.blocking(turn) !== undefined) await waitForEarlier(lines, turn, deadline);
+    deadline.check();
     const slot = slots.tryAcquire() ?? (await slots.acquire({ signal: deadline.signal }));
     try {
       deadline.check();
@@ -94,5 +95,4 @@ async function waitForEarlier(lines: PathLines, turn: PathTurn, deadline: Deadli
     await unlessOver(earlier.ended, deadline);
     deadline.check();
   }
-  deadline.check();
 }
