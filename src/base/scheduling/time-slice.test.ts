@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import {
   createBackgroundSlice,
   createTimeSlice,
@@ -21,19 +21,35 @@ test("a slice that is not used up is gone on with at once", async () => {
   expect(order).toEqual([]);
 });
 
+/** Stops the clock, so that a slice is due only when the test says so. */
+function stoppedClock(): Disposable & { pass(milliseconds: number): void } {
+  let now = performance.now();
+  const spy = spyOn(performance, "now").mockImplementation(() => now);
+  return {
+    pass(milliseconds) {
+      now += milliseconds;
+    },
+    [Symbol.dispose]: () => spy.mockRestore(),
+  };
+}
+
 test("all that begins in one turn shares a slice, and the next turn has another one", async () => {
+  using clock = stoppedClock();
   const slice = createTurnSlice();
   const isDue = () => slice.isDue;
-  while (!isDue());
+  expect(isDue()).toBe(false);
+  clock.pass(100);
   expect(isDue()).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
   expect(isDue()).toBe(false);
 });
 
 test("work in the background goes on after many turns of others", async () => {
+  using clock = stoppedClock();
   const slice = createBackgroundSlice();
   const isDue = () => slice.isDue;
-  while (!isDue());
+  clock.pass(100);
+  expect(isDue()).toBe(true);
   const state = { turns: 0, isOver: false };
   const turn = () => {
     state.turns++;
