@@ -23,8 +23,8 @@ export interface RollingBack {
   readonly steps: readonly IntendedStep[];
   readonly fsync: boolean;
   /**
-   * The number of steps that may have been made for certain, so that an entry of one that is nowhere was
-   * moved or removed by another program. Default: 0, since those of a killed process are unknown.
+   * The number of first steps whose entries must be somewhere: one that is nowhere was moved or removed by
+   * another program. Default: 0, since a killed process may have made none.
    */
   readonly made?: number;
 }
