@@ -238,7 +238,6 @@ export const plan: Plan = {
     "calls/audit": ["base/log", "calls/contract", "config", "filesystem/disk", "filesystem/jail"],
     calls: [
       "base/author",
-      "base/bun",
       "base/errors",
       "base/log",
       "base/scheduling",

@@ -4,7 +4,6 @@
  * differs from `Semaphore` in a second limit for small answers, a share for each caller, and a charge that is
  * corrected once the answer exists.
  */
-import { collectGarbage } from "../base/bun.ts";
 import type { Deadline } from "../base/scheduling/deadline.ts";
 import { FairQueue, type Waiter } from "../base/scheduling/fair-queue.ts";
 import { KeyedCount } from "../base/scheduling/keyed-count.ts";
@@ -66,7 +65,6 @@ export class AnswerBudget {
   readonly #small: Account;
   readonly #maxWaiting: number;
   readonly #queue = new FairQueue<Charge>();
-  #sentBytes = 0;
   #isPumping = false;
 
   constructor({ bytes = 64 * mebibyte, smallBytes = 16 * mebibyte, maxWaiting = 4096 }: BudgetOptions = {}) {
@@ -112,19 +110,6 @@ export class AnswerBudget {
     this.#accountFor(before).add(caller, -before);
     this.#accountFor(after).add(caller, after);
     if (after < before) this.#pump();
-  }
-
-  /**
-   * Counts a sent answer, and collects garbage whenever the sent bytes of large ones reach half of their
-   * limit. On its own, the collector acts on the memory of the machine, which may be far more than this
-   * process may use.
-   */
-  noteSent(bytes: number): void {
-    if (bytes <= smallAnswerBytes) return;
-    this.#sentBytes += bytes;
-    if (this.#sentBytes < this.#large.limit / 2) return;
-    this.#sentBytes = 0;
-    collectGarbage();
   }
 
   #pump(): void {
@@ -225,7 +210,6 @@ class Lease implements AnswerLease {
 
   release(): void {
     if (this.#hasEnded) return;
-    this.#budget.noteSent(this.#bytes);
     this.resize(0);
     this.#hasEnded = true;
   }

@@ -4,7 +4,7 @@ let isScheduled = false;
 
 /**
  * Collects garbage at the next turn of the event loop, to free the memory of unreachable WebAssembly
- * instances. It takes some ten milliseconds. Without it, idle threads kept some tens of MiB.
+ * instances. Without it, idle threads kept some tens of MiB.
  */
 export function collectSoon(): void {
   if (isScheduled) return;

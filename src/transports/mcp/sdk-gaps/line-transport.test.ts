@@ -10,7 +10,7 @@ import { wholeLines } from "./whole-lines.ts";
 async function open(maxBytes = 1000, options: LineTransportOptions = {}) {
   const input = wholeLines(maxBytes);
   const sent: string[] = [];
-  const waiting: (() => void)[] = [];
+  const waiting: ((error?: Error) => void)[] = [];
   const output = new Writable({
     highWaterMark: 1,
     write(chunk, _, done) {
@@ -23,7 +23,15 @@ async function open(maxBytes = 1000, options: LineTransportOptions = {}) {
   transport.onmessage = (message) => messages.push(message);
   transport.onerror = (error) => errors.push(error.name);
   await transport.start();
-  return { input, output, transport, messages, errors, sent, drain: () => waiting.shift()?.() };
+  return {
+    input,
+    output,
+    transport,
+    messages,
+    errors,
+    sent,
+    drain: (error?: Error) => waiting.shift()?.(error),
+  };
 }
 
 /** Makes slices that are never used up, so that lines in one chunk are passed on in one turn. */
@@ -291,17 +299,66 @@ test("takes the lease of an answer when it is sent, and releases it when that is
   expect(events).toEqual(["taken 1", "released"]);
 });
 
-test("encodes a large answer while other messages are sent, and says when the output has it", async () => {
+describe("large answers", () => {
   const lease = { reserve: () => undefined, reserveIfIdle: () => true, resize: () => {}, release: () => {} };
-  const { transport, sent, drain } = await open(1000, {
-    takeLease: () => ({ ...lease, bytes: 4_000_000 }),
+  const openLarge = () => open(1000, { takeLease: () => ({ ...lease, bytes: 4_000_000 }) });
+  const answerOf = (id: number) =>
+    ({ jsonrpc: "2.0", id, result: { text: 'é"\n'.repeat(1_000_000) } }) as const;
+  const small = (method: string) => ({ jsonrpc: "2.0", method }) as const;
+  const idsOf = (sent: readonly string[]) =>
+    sent.map((line) => {
+      const { id, method } = JSON.parse(line) as { id?: number; method?: string };
+      return id ?? method;
+    });
+
+  test("are encoded while other messages are sent", async () => {
+    const { transport, sent, drain } = await openLarge();
+    const answer = answerOf(1);
+    void transport.send(answer);
+    void transport.send(small("y"));
+    expect(sent).toEqual(['{"jsonrpc":"2.0","method":"y"}\n']);
+    await transport.written();
+    drain();
+    await turn();
+    expect(sent[1] === `${JSON.stringify(answer)}\n`).toBeTrue();
   });
-  const answer = { jsonrpc: "2.0", id: 1, result: { text: 'é"\n'.repeat(1_000_000) } } as const;
-  void transport.send(answer);
-  void transport.send({ jsonrpc: "2.0", method: "y" });
-  expect(sent).toEqual(['{"jsonrpc":"2.0","method":"y"}\n']);
-  await transport.written();
-  drain();
-  await turn();
-  expect(sent[1] === `${JSON.stringify(answer)}\n`).toBeTrue();
+
+  test("are written one after the other, and small ones overtake those that wait", async () => {
+    const { transport, output, sent, drain } = await openLarge();
+    const ended: number[] = [];
+    for (const id of [1, 2, 3]) void transport.send(answerOf(id)).then(() => ended.push(id));
+    while (output.writableLength === 0) await turn();
+    for (let turns = 0; turns < 100; turns++) await turn();
+    void transport.send(small("y"));
+    for (const length of [1, 2, 3, 4]) {
+      while (sent.length < length) await turn();
+      drain();
+    }
+    while (ended.length < 3) await turn();
+    expect(idsOf(sent)).toEqual([1, "y", 2, 3]);
+    expect(ended).toEqual([1, 2, 3]);
+  });
+
+  test("are all handed over when the transport stops, also if nothing is read", async () => {
+    const { transport, sent, drain, output } = await openLarge();
+    const sending = [1, 2, 3].map((id) => transport.send(answerOf(id)));
+    await transport.written();
+    expect([sent.length, output.writableLength > 2 * 4_000_000]).toEqual([1, true]);
+    for (const length of [1, 2, 3]) {
+      while (sent.length < length) await turn();
+      drain();
+    }
+    await Promise.all(sending);
+    expect(idsOf(sent)).toEqual([1, 2, 3]);
+  });
+
+  test("are not sent if the output breaks before them", async () => {
+    const { transport, sent, drain } = await openLarge();
+    const sending = Promise.allSettled([1, 2].map((id) => transport.send(answerOf(id))));
+    while (sent.length === 0) await turn();
+    drain(new Error("EPIPE"));
+    expect((await sending).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await transport.written();
+    expect(idsOf(sent)).toEqual([1]);
+  });
 });
