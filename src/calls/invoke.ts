@@ -27,6 +27,7 @@ import type { AnswerLease, OrderedCall, Origin, Reach } from "./contract/origin.
 import { Measured, WrittenAnswer } from "./contract/prepared-answer.ts";
 import { bringsLinks, touchesOf } from "./contract/request-paths.ts";
 import { UnreadPayload } from "./contract/unread-payload.ts";
+import { reworded } from "./contract/wording.ts";
 import { isHttpRequest } from "./http-request.ts";
 import { refuseField } from "./requests/field-errors.ts";
 import { isOfWindows, readMistakenPath } from "./requests/mistaken-paths.ts";
@@ -352,8 +353,7 @@ function renderError(error: unknown, scope: CallScope): WireError {
   if (sentence === undefined) return rendered;
   const { text, code, isProse } = rendered;
   if (isProse) return { ...rendered, text: sentence(text) };
-  const parts = JSON.parse(text) as { readonly message: string };
-  return { text: JSON.stringify({ ...parts, message: sentence(parts.message) }), code };
+  return { text: JSON.stringify(reworded(JSON.parse(text), sentence)), code };
 }
 
 /** Renders the error. An unexpected one is logged in full and answered with a neutral sentence. */

@@ -71,6 +71,15 @@ describe.each([[[]], [["--structured"]]])("coder mcp %j", (args) => {
         ],
       },
     ],
+    [
+      "coder_transact",
+      {
+        changes: [
+          { op: "update", path: "missing", ops: [{ op: "remove", from_line: 1, to_line: 1 }] },
+          { op: "update", path: "sub", ops: [{ op: "remove", from_line: 1, to_line: 1 }] },
+        ],
+      },
+    ],
   ];
 
   test.each(calls)("%s %j names functions as tools", async (tool, request) => {

@@ -50,6 +50,24 @@ export function wordingFor(nameOf: (id: string) => string): Wording {
   };
 }
 
+/** Returns an error whose sentences, those of its further failures too, are passed through `sentence`. */
+export function reworded<Parts extends Pick<ErrorParts, "message" | "details">>(
+  parts: Parts,
+  sentence: Wording["sentence"],
+): Parts {
+  const { failures } = (parts.details ?? {}) as Partial<Failing>;
+  return {
+    ...parts,
+    message: sentence(parts.message),
+    ...(failures !== undefined && {
+      details: {
+        ...(parts.details as Failing),
+        failures: failures.map((failed) => ({ ...failed, message: sentence(failed.message) })),
+      },
+    }),
+  };
+}
+
 const ids = /\b(?:coder|shell)(?:::[\w-]+)+/g;
 
 const closing = '"';
