@@ -2,6 +2,7 @@ import type { FilesConfig } from "../files/types.ts";
 import type { Jail } from "../jail/folder.ts";
 import type { TransactionMark } from "../jail/temporary.ts";
 import { createEditLock, type EditLock, type RootEditLock } from "./edit-lock.ts";
+import { EndedTransactions } from "./ended-transactions.ts";
 import { createKeyedMutex, type KeyedMutex } from "./keyed-mutex.ts";
 import type { MutationListener } from "./mutation.ts";
 import { Mutations } from "./mutations.ts";
@@ -20,6 +21,7 @@ export interface Disk {
    * abandoned.
    */
   readonly isAbandoned?: ((mark: TransactionMark) => boolean) | undefined;
+  readonly ended: EndedTransactions;
 }
 
 export interface DiskOptions extends Pick<Disk, "jail" | "config" | "isAbandoned"> {
@@ -38,5 +40,6 @@ export const openDisk = (options: DiskOptions): Disk => ({
   locks: createKeyedMutex(),
   mutations: new Mutations(options.listeners, options.onListenerError),
   isAbandoned: options.isAbandoned,
+  ended: new EndedTransactions(),
   editLock: createEditLock(options.rootEditLock),
 });

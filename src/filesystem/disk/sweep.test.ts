@@ -56,8 +56,9 @@ describe.each(backends)("%s", (backend) => {
     const names = Array.from({ length: 100 }, leftBehind);
     using bench = new FilesFixture(backend, Object.fromEntries(names.map((name) => [name, ""])));
     using folder = bench.jailed.admitFolder(".");
+    const { disk } = bench;
     const scope = { mutations: new Mutations(), requester: undefined };
-    const sweep = () => sweepFolder(scope, { folder, entries: runAtOnce(readEntries(folder)) });
+    const sweep = () => sweepFolder(scope, { folder, entries: runAtOnce(readEntries(folder)), disk });
     expect([sweep(), sweep(), sweep()]).toEqual([64, 36, 0]);
   });
 
@@ -65,9 +66,10 @@ describe.each(backends)("%s", (backend) => {
     using bench = new FilesFixture(backend, { [elsewhere()]: "" });
     using folder = bench.jailed.admitFolder(".");
     const entries = runAtOnce(readEntries(folder));
+    const { disk } = bench;
     const scope = { mutations: new Mutations(), requester: undefined };
     const sweep = (minutes: number) =>
-      sweepFolder(scope, { folder, entries, now: Date.now() + minutes * 60_000 });
+      sweepFolder(scope, { folder, entries, disk, now: Date.now() + minutes * 60_000 });
     expect(sweep(119)).toBe(0);
     expect(sweep(121)).toBe(1);
     expect(bench.tree()).toEqual({});

@@ -24,8 +24,8 @@ interface Swept {
   readonly folder: Folder;
   readonly entries: readonly Entry[];
   readonly now?: number;
-  /** Judges entries of transactions, which may be the only copy of a file: see `Disk`. */
-  readonly isAbandoned?: Disk["isAbandoned"];
+  /** Judges entries of transactions, which may be the only copy of a file. */
+  readonly disk: Pick<Disk, "isAbandoned" | "ended">;
 }
 
 /** Maximum files that are judged, and removed, in one step. Each takes up to 60 microseconds. */
@@ -54,14 +54,16 @@ export async function sweepWithFolders(scope: MutationScope, swept: Swept): Prom
   return count;
 }
 
-function isLeftOver({ folder, now = Date.now(), isAbandoned }: Swept, { name, raw }: Entry): boolean {
+function isLeftOver({ folder, now = Date.now(), disk }: Swept, { name, raw }: Entry): boolean {
   const maker = makerOf(name);
   if (maker === undefined) return false;
   try {
-    if (maker.transaction !== undefined && isAbandoned?.(maker.transaction) !== true) return false;
+    const { transaction } = maker;
+    if (transaction !== undefined && disk.isAbandoned?.(transaction) !== true) return false;
+    const hasEnded = transaction !== undefined && disk.ended.has(transaction.id);
     const stats = folder.enter((at) => lstatSync(at(raw)));
     const isOurs = stats.isFile() || stats.isDirectory() || stats.isSymbolicLink();
-    return isOurs && (isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
+    return isOurs && (hasEnded || isGone(maker) || now - stats.ctimeMs > oldestInUseMilliseconds);
   } catch {
     return false;
   }
@@ -88,17 +90,18 @@ async function isFolderRemoved(scope: MutationScope, folder: Folder, entry: Entr
 
 /** Implements `Files.sweep`. Denied folders are left out, since nothing was ever written there. */
 export async function sweepTree(
-  { jail, mutations, isAbandoned }: SweepContext,
+  disk: Pick<Disk, "jail" | "mutations" | "isAbandoned" | "ended">,
   stop?: AbortSignal,
 ): Promise<number> {
-  const scope = { mutations, requester: undefined };
+  const { jail } = disk;
+  const scope = { mutations: disk.mutations, requester: undefined };
   let swept = 0;
   const visitor: TreeVisitor = {
     wants: ({ bytes, from, to }, kind) =>
       kind === undefined || kind === "dir" || isTemporaryIn(bytes, from, to),
     async preorder({ folder, entry }) {
       if (makerOf(entry.name) !== undefined && !jail.isReadOnly(folder.path))
-        swept += await sweepWithFolders(scope, { folder, entries: [entry], isAbandoned });
+        swept += await sweepWithFolders(scope, { folder, entries: [entry], disk });
       return undefined;
     },
     open({ folder, entry: { kind, name, raw } }) {
@@ -117,5 +120,3 @@ export async function sweepTree(
   if (!stop?.aborted) await walkTree({ slice: createBackgroundSlice(), visitor }, base);
   return swept;
 }
-
-type SweepContext = Pick<Disk, "jail" | "mutations" | "isAbandoned">;

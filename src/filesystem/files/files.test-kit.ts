@@ -5,7 +5,7 @@ import { type Reason, Refusal } from "../../base/errors.ts";
 import { type Deadline, deadlineIn } from "../../base/scheduling/deadline.ts";
 import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Pace } from "../../base/scheduling/walk-slice.ts";
-import { type DiskOptions, openDisk } from "../disk/disk.ts";
+import { type Disk, type DiskOptions, openDisk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
 import type { BackendName, Jail } from "../jail/folder.ts";
 import { JailFixture } from "../jail/jail.test-kit.ts";
@@ -18,6 +18,7 @@ type FixtureOptions = FilesConfig & Pick<DiskOptions, "listeners">;
 
 export class FilesFixture extends JailFixture {
   readonly jailed: Jail;
+  readonly disk: Disk;
   readonly diskTree: DiskTree;
   readonly files: Files & DiskVerbs & Pick<DiskTree, "sweep">;
   readonly deadline: Deadline = deadlineIn(Number.POSITIVE_INFINITY);
@@ -30,13 +31,13 @@ export class FilesFixture extends JailFixture {
     super(tree);
     const { listeners = [], ...config } = options;
     this.jailed = this.jail(backend, ["**/.env", "**/*.pem", "**/secrets/**"]);
-    const disk = openDisk({
+    this.disk = openDisk({
       jail: this.jailed,
       config: { max_write_bytes: 1000, fsync: false, ...config },
       listeners,
       onListenerError: (error) => this.listenerErrors.push(error),
     });
-    this.diskTree = new DiskTree(disk);
+    this.diskTree = new DiskTree(this.disk);
     const { diskTree } = this;
     this.files = {
       ...filesOver(this.jailed, (folder, entries) => diskTree.sweepFolder(folder, entries)),

@@ -170,8 +170,8 @@ export class DiskTree implements WritableTree {
    */
   sweepFolder(folder: Folder, entries: readonly Entry[]): number {
     if (this.jail.isReadOnly(folder.path)) return 0;
-    const { mutations, isAbandoned } = this.#disk;
-    return sweepFolder({ mutations, requester: undefined }, { folder, entries, isAbandoned });
+    const scope = { mutations: this.#disk.mutations, requester: undefined };
+    return sweepFolder(scope, { folder, entries, disk: this.#disk });
   }
 }
 

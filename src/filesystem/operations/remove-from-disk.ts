@@ -36,7 +36,7 @@ export async function removeFromDisk(disk: Disk, step: SettingAside, requester: 
     await readAhead(scope, folder, raw);
     removeEntry(scope, folder, { raw, kind: kindOf(stats!) ?? "other" });
   } else if (contents !== undefined) await removeTree(scope, place, contents);
-  else await removeEmpty(scope, folder, raw);
+  else await removeEmpty(disk, scope, place);
   if (disk.config.fsync) await flushFolder(folder);
 }
 
@@ -89,8 +89,8 @@ function removeOf({ progress }: TreeOperation, path: string, remove: () => void)
   });
 }
 
-/** Removes a folder that looks empty to a caller, since it contains only leftovers of killed processes. */
-async function removeEmpty(scope: MutationScope, folder: Folder, name: string): Promise<void> {
+/** Removes a folder that looks empty to a caller, since it contains only leftovers. */
+async function removeEmpty(disk: Disk, scope: MutationScope, { folder, name }: ResolvedPath): Promise<void> {
   const entry = { raw: name, kind: "dir" } as const;
   try {
     removeEntry(scope, folder, entry);
@@ -98,7 +98,7 @@ async function removeEmpty(scope: MutationScope, folder: Folder, name: string): 
     if (errnoOf(error) !== "ENOTEMPTY") throw error;
     using inside = folder.child(name);
     if (readFewEntries(inside, { most: 0, isLeftOut: isTemporary }) === undefined) throw error;
-    await sweepWithFolders(scope, { folder: inside, entries: runAtOnce(readEntries(inside)) });
+    await sweepWithFolders(scope, { folder: inside, entries: runAtOnce(readEntries(inside)), disk });
     inside.close();
     removeEntry(scope, folder, entry);
   }

@@ -6,6 +6,7 @@ import type { Disk } from "../disk/disk.ts";
 import type { Requester } from "../disk/mutation.ts";
 import type { Mutations } from "../disk/mutations.ts";
 import type { Step } from "../disk/steps.ts";
+import type { TransactionMark } from "../jail/temporary.ts";
 import { type DraftStep, draftSteps } from "./draft.ts";
 import { type Prepared, type PreparingContext, prepare } from "./prepare.ts";
 import type { IntendedStep } from "./record.ts";
@@ -18,6 +19,7 @@ import { refuseTransaction } from "./transaction-errors.ts";
 export interface CommitContext extends PreparingContext {
   readonly mutations: Mutations;
   readonly editLock: Disk["editLock"];
+  readonly ended: Disk["ended"];
   readonly log: Log | undefined;
 }
 
@@ -34,6 +36,15 @@ export interface Commit {
  */
 export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{ transaction: string }> {
   const mark = ctx.intents.newMark();
+  try {
+    await commitMarked(ctx, commit, mark);
+  } finally {
+    ctx.ended.add(mark.id);
+  }
+  return { transaction: mark.id };
+}
+
+async function commitMarked(ctx: CommitContext, commit: Commit, mark: TransactionMark): Promise<void> {
   const { steps, requester } = commit;
   const slice = createTimeSlice();
   const drafts = await draftSteps(steps, mark, slice);
@@ -45,7 +56,6 @@ export async function commitSteps(ctx: CommitContext, commit: Commit): Promise<{
   } finally {
     ctx.intents.release(intent.file);
   }
-  return { transaction: mark.id };
 }
 
 interface Running extends Commit {

@@ -1,11 +1,14 @@
 /** Tests rollbacks during which a call, or another program, moves a folder above their paths. */
 import { describe, expect, spyOn, test } from "bun:test";
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
 import { deadlineIn } from "../../base/scheduling/deadline.ts";
+import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import * as reverting from "../disk/revert.ts";
 import type { Step } from "../disk/steps.ts";
+import { readEntries } from "../files/entries.ts";
 import { reasonOf } from "../files/files.test-kit.ts";
+import { temporaryName, transactionName } from "../jail/temporary.ts";
 import { DiskTree } from "../operations/disk-tree.ts";
 import { verbsOn } from "../operations/verbs.test-kit.ts";
 import { fileOf, TransactionsFixture } from "./transactions.test-kit.ts";
@@ -171,5 +174,43 @@ describe.each([2, 7, count - 3])("another program moves a folder after step %d",
     expect(temporaryIn(fixture)).toEqual([]);
     const contents = [...fixture.snapshot()].map(([, { content }]) => content);
     for (const content of ["old\n", "kept\n", "far\n", "f\n"]) expect(contents).toContain(content);
+  });
+});
+
+describe.each([1, 7])("another program moves a folder after %d files are staged", (count) => {
+  const leave = async (fixture: TransactionsFixture) => {
+    const steps = changing(fixture);
+    const plan = async () => ({ steps, keys: pathsOf(steps), value: undefined });
+    const check = () => {
+      if (temporaryIn(fixture).length === count && existsSync(fixture.at("d")))
+        renameSync(fixture.at("d"), fixture.at("e"));
+    };
+    const deadline = Object.assign(deadlineIn(Number.POSITIVE_INFINITY), { check });
+    const run = fixture.transactions.run(plan, { requester: { ...fixture.call, deadline } });
+    expect(await run.catch((error: Error) => error)).toBeInstanceOf(Error);
+    expect([fixture.records(), fixture.transactions.unresolved]).toEqual([[], []]);
+    expect(temporaryIn(fixture)).toHaveLength(count);
+  };
+  const treeOf = ({ context }: TransactionsFixture) => new DiskTree(context);
+
+  test("a listing of the folder removes these, and nothing else", async () => {
+    using fixture = new TransactionsFixture("descriptors", sample);
+    const before = fixture.snapshot();
+    await leave(fixture);
+    const others = [temporaryName(), transactionName({ id: "0".repeat(16), keeper: "0".repeat(8) }, 0)];
+    for (const name of others) writeFileSync(fixture.at(`e/in/${name}`), "");
+    using folder = fixture.jailed.admitFolder("e/in");
+    expect(treeOf(fixture).sweepFolder(folder, runAtOnce(readEntries(folder)))).toBe(count);
+    expect(temporaryIn(fixture).sort()).toEqual(others.map((name) => `e/in/${name}`).sort());
+    for (const path of temporaryIn(fixture)) rmSync(fixture.at(path));
+    expect(sorted(fixture.snapshot())).toEqual(sorted(renamed(before)));
+  });
+
+  test("the folder counts as empty when everything else in it is removed", async () => {
+    using fixture = new TransactionsFixture("descriptors", sample);
+    await leave(fixture);
+    for (const name of ["kept", "old"]) rmSync(fixture.at(`e/in/${name}`));
+    expect(await verbsOn(treeOf(fixture)).remove("e/in", { recursive: false }, fixture.call)).toBe(true);
+    expect(temporaryIn(fixture)).toEqual([]);
   });
 });
