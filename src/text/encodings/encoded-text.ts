@@ -7,6 +7,7 @@ import { LineSteps } from "../../base/scheduling/line-steps.ts";
 import { piecesOf } from "../../base/scheduling/text-pieces.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { type Codec, createCodec, decodeInSteps, type Encoding, isUtf16 } from "./codec.ts";
+import { endsLinesInReturns } from "./line-ends.ts";
 
 /** Thrown if a text has a character that its encoding lacks. */
 export class MissingCharacter extends Error {
@@ -39,7 +40,7 @@ const maxCharacterBytes = 4;
 /** Bytes of a line that is not decoded in one step. */
 const longLine = 128 * 1024;
 
-const lineFeed = 0x0a;
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /** Bytes, and the start of each of their lines and the end. */
 interface Lines {
@@ -63,20 +64,25 @@ export class EncodedText {
   readonly #codec: Codec;
   readonly #file: Lines;
   readonly #text: Lines;
+  /** The last byte of each line of the text. */
+  readonly #lineEnd: number;
 
-  private constructor(codec: Codec, file: Lines, text: Lines) {
+  private constructor(codec: Codec, { file, text, lineEnd }: { file: Lines; text: Lines; lineEnd: number }) {
     this.#codec = codec;
     this.#file = file;
     this.#text = text;
+    this.#lineEnd = lineEnd;
   }
 
   /** Decodes a file in steps. Throws a `DamagedLine` if its lines depend on each other. */
   static *decode(bytes: Buffer, encoding: Encoding): Steps<EncodedText> {
-    const file = yield* findLines(bytes, isUtf16(encoding) ? encoding : undefined);
-    const text = yield* findLines(yield* decodeInSteps(bytes, encoding), undefined);
+    const decodedBytes = yield* decodeInSteps(bytes, encoding);
+    const lineEnd = endsLinesInReturns(decodedBytes) ? carriageReturn : lineFeed;
+    const file = yield* findLines(bytes, lineEnd, isUtf16(encoding) ? encoding : undefined);
+    const text = yield* findLines(decodedBytes, lineEnd);
     // Edits rely on each line of the text being that of the same number in the file.
     if (file.starts.length !== text.starts.length) throw new DamagedLine();
-    const decoded = new EncodedText(createCodec(encoding), file, text);
+    const decoded = new EncodedText(createCodec(encoding), { file, text, lineEnd });
     if (encoding === "iso-2022-jp" && !(yield* decoded.#hasSeparateLines())) throw new DamagedLine();
     return decoded;
   }
@@ -121,12 +127,12 @@ export class EncodedText {
     const same = yield* commonStart(text, edited, most);
     let first = lastAtMost(starts, same);
     // Bytes after a last line without an ending change that line.
-    if (first === end && end > 0 && edited.length > text.length && text.at(-1) !== lineFeed) first--;
+    if (first === end && end > 0 && edited.length > text.length && text.at(-1) !== this.#lineEnd) first--;
     const start = starts[first]!;
     const sameAfter = yield* commonEnd(text, edited, most - start);
     const [kept, added] = [text.length - sameAfter, edited.length - sameAfter];
     let last = lastAtMost(starts, kept);
-    const isWhole = starts[last] === kept && (added === start || edited[added - 1] === lineFeed);
+    const isWhole = starts[last] === kept && (added === start || edited[added - 1] === this.#lineEnd);
     if (last < end && !isWhole) last++;
     return { first, last, changed: edited.subarray(start, edited.length - text.length + starts[last]!) };
   }
@@ -136,7 +142,7 @@ export class EncodedText {
    * bytes there, and a character with those that it has in the lines that are replaced.
    */
   *#encode(changed: Buffer, replaced: LineRange): Steps<Uint8Array[]> {
-    const lines = yield* findLines(changed, undefined);
+    const lines = yield* findLines(changed, this.#lineEnd);
     const kept = yield* this.#bytesOfKept(lines);
     const forms = yield* this.#otherForms(replaced);
     const encode = (text: string) => encodeWith(this.#codec, forms, text);
@@ -477,22 +483,22 @@ function encodeExactly(codec: Codec, text: string): Uint8Array | undefined {
 }
 
 /**
- * Finds the lines of bytes, which end after each line feed. No other character of a writable encoding
+ * Finds the lines of bytes, which end after each `lineEnd`. No other character of a writable encoding
  * contains one.
  */
-function* findLines(bytes: Buffer, utf16: Encoding | undefined): Steps<Lines> {
+function* findLines(bytes: Buffer, lineEnd: number, utf16?: Encoding): Steps<Lines> {
   const starts = [0];
-  const feed =
-    utf16 === undefined ? Buffer.of(0x0a) : utf16 === "utf-16le" ? Buffer.of(0x0a, 0) : Buffer.of(0, 0x0a);
+  const end =
+    utf16 === undefined ? Buffer.of(lineEnd) : Buffer.from(utf16 === "utf-16le" ? [lineEnd, 0] : [0, lineEnd]);
   let [start, found] = [0, 0];
-  for (let at = bytes.indexOf(feed); at >= 0; ) {
+  for (let at = bytes.indexOf(end); at >= 0; ) {
     if (++found % linesPerStep === 0) yield;
-    const isFeed = utf16 === undefined || at % 2 === 0;
-    if (isFeed) {
-      start = at + feed.length;
+    const isEnd = utf16 === undefined || at % 2 === 0;
+    if (isEnd) {
+      start = at + end.length;
       starts.push(start);
     }
-    at = bytes.indexOf(feed, isFeed ? start : at + 1);
+    at = bytes.indexOf(end, isEnd ? start : at + 1);
   }
   if (start < bytes.length) starts.push(bytes.length);
   return { bytes, starts };
