@@ -7,7 +7,7 @@ import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
 import { remarkFields } from "./job.ts";
 import { logging } from "./job-output.ts";
-import { renderDuration } from "./job-text.ts";
+import { renderDuration, renderOutput } from "./job-text.ts";
 import { OutputChannel, openLiveChannel } from "./live-channel.ts";
 import { exceededMaxima, maximaField, renderMaxima } from "./maxima.ts";
 import { observe } from "./observe.ts";
@@ -225,15 +225,13 @@ function renderResult(result: Result, wording: Wording, requestedMs: number): st
         ]),
   ];
   return [
-    stdout.trimEnd(),
+    ...renderOutput(stdout),
     ...(isCutAtEnd(stdout, result.stdout_truncated) ? ["[cut: there was more on stdout]"] : []),
-    ...(stderr === "" ? [] : ["[stderr]", stderr.trimEnd()]),
+    ...(stderr === "" ? [] : ["[stderr]", ...renderOutput(stderr)]),
     ...(isCutAtEnd(stderr, result.stderr_truncated) ? ["[cut: there was more on stderr]"] : []),
     ...renderRemarks(result, wording),
     `[${notes.join("; ")}]`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
+  ].join("\n");
 }
 
 function outcomeOf({ exit_code: code, signal }: Result): string {

@@ -38,6 +38,8 @@ describe("a job", () => {
   test.each([
     [{}, "a\nb\n[job-1: exit code 0 after 12 ms]"],
     [{ text: "" }, "[no output]\n[job-1: exit code 0 after 12 ms]"],
+    [{ text: "\n" }, "\n[job-1: exit code 0 after 12 ms]"],
+    [{ text: "a\n \n\n" }, "a\n \n\n[job-1: exit code 0 after 12 ms]"],
     [{ end: 9 }, "a\nb\n[job-1: exit code 0 after 12 ms; more: since 3]"],
     [
       { from: 8, next: 10, end: 10 },

@@ -77,14 +77,16 @@ export function renderJob(
     ...(start > since && from === start ? [`[lines before ${start} are no longer kept]`] : []),
     ...(!isSearch && from > first ? [`[${countLines(from - first)} before: since ${first}, or grep]`] : []),
     ...(isShown ? [] : [`${line}→${found}`]),
-    text.replace(/\n$/, "") ||
-      (isSearch ? "" : since > 1 ? `[no output since line ${since}]` : "[no output]"),
+    ...renderOutput(text),
+    ...(text !== "" || isSearch ? [] : [since > 1 ? `[no output since line ${since}]` : "[no output]"]),
     ...renderRemarks(remarksOf(ending), wording),
     `[${notes.join("; ")}]`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
+  ].join("\n");
 }
+
+/** Renders an output as lines of a text, with the empty ones at its end. */
+export const renderOutput = (output: string): string[] =>
+  output === "" ? [] : [output.replace(/\n$/, "")];
 
 const countLines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`);
 

@@ -56,6 +56,16 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(textOf(await connected.call("shell_exec", { command: "pwd", cwd: ".." }))).toMatch(/^S215: /);
   });
 
+  test.each([
+    ["a\n \n\n", "", "a\n \n\n[exit code 0"],
+    ["\n", "", "\n[exit code 0"],
+    ["\u00a0", "\t\n\n", "\u00a0\n[stderr]\n\t\n\n[exit code 0"],
+    ["", "", "[exit code 0"],
+  ])("of the outputs %j and %j only the end of the last line is not shown", async (out, err, text) => {
+    const line = `printf %s "$0"; printf %s "$1" >&2`;
+    expect(await exec("sh", { args: ["-c", line, out, err] })).toStartWith(text);
+  });
+
   test("what a command changes is named after it in the feed of another process too", async () => {
     const ben = await connected.connectOther("ben");
     await ben.call("coder_changes", {});
