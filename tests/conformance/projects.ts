@@ -9,7 +9,7 @@ const folders: string[] = [];
 
 /** Removes all projects. Tests call it in `afterAll`. */
 export function removeProjects(): void {
-  for (const folder of folders) rmSync(folder, { recursive: true });
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 }
 
 /**

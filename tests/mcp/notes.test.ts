@@ -137,6 +137,16 @@ describe("what a change did", () => {
     expect(await ok("transact", { changes, dry_run: true })).toContain("\n[CRLF kept]\n");
   });
 
+  test("a patch says that a new file has CRLF", async () => {
+    const lines = ["--- /dev/null", "+++ b/new-crlf.txt", "@@ -0,0 +1,2 @@", "+one", "+two", ""];
+    expect(await ok("apply_patch", { patch: lines.join("\r\n") })).toContain(
+      "new-crlf.txt: added, 2 lines now\n[line ends are CRLF, as in the patch]",
+    );
+    expect(readFileSync(join(connected.base, "new-crlf.txt"), "latin1")).toBe("one\r\ntwo\r\n");
+    const plain = lines.join("\n").replace("new-crlf", "new-lf");
+    expect(await ok("apply_patch", { patch: plain })).not.toContain("line ends");
+  });
+
   test("an insert of nothing is not taken for one of an empty line", async () => {
     const insert = (content: string) => ({ path: "empty.txt", ops: [{ op: "insert", at_line: 2, content }] });
     await ok("create_file", { path: "empty.txt", content: "one\ntwo\n" });

@@ -279,15 +279,13 @@ class TreePatcher {
     const isReplacing = isFileAt(this.#tree, path);
     const create = () => this.#create(path, patched.bytes, { mode, expected });
     await expecting(create, { path, expected, mayBeAbsent: true }, this.#context);
-    // It has the line ends of the patch, so these are not worth a note.
-    const { text_notes: notes = [] } = withNotes(patched.form, notesOnLinks(this.#tree.jail, path));
-    const form = notes.length === 0 ? {} : { form: { text_notes: notes } };
+    const { line_ends_changed, ...form } = withNotes(patched.form, notesOnLinks(this.#tree.jail, path));
     return {
       path,
       kind: "added",
       isReplacing,
       ...describe(patched),
-      ...form,
+      form,
       echoes: [],
       isTruncated: false,
     };

@@ -52,9 +52,15 @@ export function renderPatched(result: PatchedFileResult): string {
     ...(result.placed ?? []).map(renderPlaced),
     ...(result.more_placed === undefined ? [] : [`[${result.more_placed} more hunks have such notes]`]),
     ...(result.text_notes ?? []).map((note) => `[${note}]`),
-    ...(result.line_ends === undefined ? [] : [`[${renderLineEnds(result)}]`]),
+    ...(result.line_ends === undefined ? [] : [`[${renderEnds(result)}]`]),
   ].join("\n");
 }
+
+/** Returns a note about line ends other than LF. A new file has those of the patch. */
+const renderEnds = ({ kind, ...result }: PatchedFileResult): string =>
+  kind === "added" && result.line_ends === "CRLF"
+    ? "line ends are CRLF, as in the patch"
+    : renderLineEnds(result);
 
 /** Describes, in one line, the differences between a hunk as written and as applied. */
 function renderPlaced(placed: PlacedHunk): string {

@@ -9,7 +9,7 @@ import { endingFor, FormerLines, type LineEnding } from "../encodings/line-ends.
 import { type FittedHunk, fitHunks, type PlacedHunk } from "./fit.ts";
 import { type HunkText, lineKinds } from "./hunk-text.ts";
 import { indentOf, type Shift } from "./indentation.ts";
-import { type LineTable, tabulateLines } from "./line-table.ts";
+import { carriageReturn, type LineTable, tabulateLines } from "./line-table.ts";
 import { comparedTo } from "./matching.ts";
 import type { FilePatch, Patch } from "./patch.ts";
 import { refusePatch } from "./patch-errors.ts";
@@ -268,7 +268,9 @@ class PatchWriter {
     }
     const hasMark = isFirst && bomLength(this.#before) > 0 && bomLength(text.bytes.subarray(from, to)) > 0;
     const start = hasMark ? from + 3 : from;
-    const end = comparedTo("endings", text.bytes, [start, to]);
+    let end = comparedTo("endings", text.bytes, [start, to]);
+    // A program that converts line ends has made CR CR LF of CRLF.
+    while (end < to && end > start && text.bytes[end - 1] === carriageReturn) end--;
     const line = shiftedLine(text.bytes, { from: start, to: end }, shift);
     this.#put(line, 0, line.length);
     if (text.bytes[to - 1] === lineFeed) this.#end(ending);

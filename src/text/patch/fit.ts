@@ -366,15 +366,18 @@ class HunkFitter {
   }
 
   /**
-   * Refuses a hunk that only adds lines after others, before the end of the file, if those lines are there
-   * already: it would fit each time that it is sent.
+   * Refuses a hunk that only adds lines after others, before the end of the file, or before others, if those
+   * lines are there already: it would fit each time that it is sent.
    */
   *#requireNew({ text, start }: Pick<FittedHunk, "text" | "start">, { place }: Narrowed): Steps<void> {
-    const isAppended = text.leading > 0 && text.trailing === 0 && text.leading === text.oldCount;
-    if (!isAppended || start + text.oldCount === this.#body.count || !isTelling(text)) return;
+    const { leading, trailing, oldCount, newCount } = text;
+    const isAppended = leading > 0 && leading === oldCount && start + oldCount < this.#body.count;
+    const isPrepended = trailing > 0 && trailing === oldCount;
+    if (!(isAppended || isPrepended) || !isTelling(text)) return;
     const newLines = yield* text.newLines();
-    if (yield* this.#hasLines(newLines, start, "trailing-blanks"))
-      throw refusePatch.alreadyApplied(place, this.#candidatesFor(newLines, [start]));
+    const newStart = isAppended ? start : start + oldCount - newCount;
+    if (yield* this.#hasLines(newLines, newStart, "trailing-blanks"))
+      throw refusePatch.alreadyApplied(place, this.#candidatesFor(newLines, [newStart]));
   }
 
   #candidatesFor({ count }: LineList, starts: readonly number[]): readonly Candidate[] {
@@ -395,8 +398,8 @@ class HunkFitter {
         start === undefined ? [] : candidatesAt(this.#body.bytes, [this.#regionOf(text, start)]);
       if (start !== undefined) throw refusePatch.misplacedHunk(place, { isAtEnd: hunk.isAtEnd, candidates });
     }
-    if (text.newCount > 0 && isTelling(text)) {
-      const newLines = yield* text.newLines();
+    const newLines = yield* text.newLines();
+    if (newLines.count > 0 && (isTelling(text) || isTellingWithin(text, newLines))) {
       const starts = yield* this.#findAll(newLines, yield* this.#indexFor("trailing-blanks"), place);
       if (starts.length > 0)
         throw refusePatch.alreadyApplied(place, this.#candidatesFor(newLines, starts.slice(0, 3)));
@@ -415,6 +418,20 @@ const minTellingBytes = 8;
  */
 const isTelling = (text: HunkText): boolean =>
   text.addedBytes === 0 ? text.leading > 0 && text.trailing > 0 : text.addedBytes > minTellingBytes;
+
+/** Minimum bytes of added lines and the unchanged ones on both sides, which stand so in few files by chance. */
+const minSurroundedBytes = 16;
+
+/** Like `isTelling`, for a hunk that adds few bytes between unchanged lines, and does not fit. */
+function isTellingWithin({ leading, trailing }: HunkText, { count, extentOf }: LineList): boolean {
+  if (leading === 0 || trailing === 0) return false;
+  for (let [line, bytes] = [0, 0]; line < count; line++) {
+    const { from, to } = extentOf(line);
+    bytes += to - from;
+    if (bytes >= minSurroundedBytes) return true;
+  }
+  return false;
+}
 
 /** Returns the lines in one text. */
 function* joinLines({ count, bytes, extentOf }: LineList): Steps<Buffer> {
