@@ -193,6 +193,7 @@ const ofMoves: Samples<typeof refuseMove> = {
   holdsSpecialFile: refuseMove.holdsSpecialFile("a"),
   specialFileStays: refuseMove.specialFileStays("a"),
   changedMeanwhile: refuseMove.changedMeanwhile("one/a", "other/a"),
+  changedDuringCopy: refuseMove.changedDuringCopy("a"),
   changedInTransaction: refuseMove.changedInTransaction("one/a"),
   holdsLargeFile: refuseMove.holdsLargeFile("a", { key: "max_write_bytes", bytes: 5 }),
 };

@@ -34,6 +34,8 @@ export interface TreeVisitor<Held extends Disposable = Disposable> {
    */
   open?(visit: Visit<Held>, held: Held | undefined): Folder | undefined;
   postorder?(visit: Visit<Held>, held: Held | undefined): void | Promise<void>;
+  /** Receives each folder once everything in it was visited, with the value held for it. */
+  onLeave?(folder: Folder, held: Held | undefined): void | Promise<void>;
   /**
    * Receives the errno error of a folder that cannot be opened, or the refusal of one that cannot be read. If
    * it returns, the folder counts as empty. If absent, the error ends the walk.
@@ -81,6 +83,7 @@ async function walkFolder<Held extends Disposable>(
     if (++walk.entries % entriesPerDeadlineCheck === 0) walk.deadline?.check();
     await visitEntry(walk, { ...position, entry });
   }
+  await walk.visitor.onLeave?.(position.folder, position.parent);
 }
 
 const entriesPerDeadlineCheck = 256;

@@ -1,7 +1,8 @@
 /**
  * Copies folders with everything in them. A copy is built out of sight and then gets its name in one step.
  */
-import { closeSync, fstatSync, readlinkSync } from "node:fs";
+import { closeSync, fstatSync, readlinkSync, rmdirSync } from "node:fs";
+import { runInSlices } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Disk } from "../disk/disk.ts";
 import { entriesAt } from "../disk/held-entry.ts";
@@ -17,9 +18,10 @@ import { openFolder } from "../disk/open-folder.ts";
 import { type CommitTarget, commitFolder } from "../disk/place.ts";
 import type { MutationScope } from "../disk/scope.ts";
 import { completeHidden, flushFolder } from "../disk/write.ts";
-import { ignoreMissing } from "../files/ignore-missing.ts";
+import { readEntries } from "../files/entries.ts";
+import { ignoreMissing, isMissing } from "../files/ignore-missing.ts";
 import { type TreeVisitor, type Visit, walkTree } from "../files/tree-walk.ts";
-import type { Limit } from "../files/types.ts";
+import type { Entry, Limit } from "../files/types.ts";
 import { readAttributes } from "../jail/attributes.ts";
 import { errnoError, mapErrno } from "../jail/errno.ts";
 import type { Folder, Jail, Name, PathHandle } from "../jail/folder.ts";
@@ -110,10 +112,15 @@ export async function copyTree(ctx: Disk, copying: Copying): Promise<void> {
 /** A folder of the copy that is not complete yet. */
 class InnerCopy implements Disposable {
   readonly folder: Folder;
+  /** The copy of the folder around it; `undefined` for the outermost. */
+  readonly outer: InnerCopy | undefined;
   metadata: Metadata | undefined;
+  /** Whether an entry of the source was gone when it was to be copied. */
+  hasGone = false;
 
-  constructor(folder: Folder) {
+  constructor(folder: Folder, outer?: InnerCopy) {
     this.folder = folder;
+    this.outer = outer;
   }
 
   [Symbol.dispose](): void {
@@ -155,13 +162,16 @@ export async function fillCopy(
     ...visible,
     preorder: (visit) => copyEntry(operation, visit, options),
     open(visit, held) {
-      const folder = visible.open!(visit, held);
+      const folder = ignoreMissing(() => visible.open!(visit, held));
       if (folder !== undefined) held!.metadata = metadataOf(folder);
+      else if (held !== undefined) visit.parent!.hasGone = true;
       return folder;
     },
-    async postorder(_, held) {
+    onLeave: (folder, held) => requireComplete(operation, folder, held!),
+    async postorder({ entry, parent }, held) {
       if (held?.metadata !== undefined)
         await completeHidden(held.folder, { ...held.metadata, fsync: config.fsync });
+      else if (held !== undefined) parent!.folder.enter((at) => rmdirSync(at(entry.raw)));
     },
   };
   const metadata = metadataOf(inside);
@@ -186,18 +196,50 @@ async function copyEntry(
   // This check is repeated, since the entry may have been put there later.
   requireAllowed(operation, folder, entry.name);
   const into = parent!.folder;
-  if (entry.kind === "dir") return new InnerCopy(makeInnerFolder(into, entry.raw));
+  if (entry.kind === "dir") return new InnerCopy(makeInnerFolder(into, entry.raw), parent);
   if (entry.kind === "other") throw refuseMove.holdsSpecialFile(operation.path);
   if (entry.kind === "symlink") {
     const text = ignoreMissing(() => folder.enter((at) => readlinkSync(at(entry.raw), "buffer")));
     if (text !== undefined) makeInnerLink(into, entry.raw, text);
+    else parent!.hasGone = true;
     return undefined;
   }
   const handle = ignoreMissing(() => folder.openPath(entry.raw));
   if (handle !== undefined)
     await copyFile(handle, { ...options, requested: operation.path, into, name: entry.raw });
+  else parent!.hasGone = true;
   return undefined;
 }
+
+/**
+ * Throws if a folder has entries that its copy lacks, after others were gone: another program has renamed
+ * them in the meantime, and a copy without them would look complete.
+ */
+async function requireComplete(
+  { jail, path, slice }: TreeOperation,
+  folder: Folder,
+  { folder: copy, outer, hasGone }: InnerCopy,
+): Promise<void> {
+  if (!hasGone) return;
+  const copied = new Set((await runInSlices(readEntries(copy), slice)).map(bytesOf));
+  const entries = await entriesStillIn(folder, slice);
+  // Without descriptors, a folder that was renamed itself looks removed; then the one around it has a new name.
+  if (entries === undefined && outer !== undefined) outer.hasGone = true;
+  else if (entries?.every((entry) => jail.isTemporary(entry.name) || copied.has(bytesOf(entry))) !== true)
+    throw refuseMove.changedDuringCopy(path);
+}
+
+/** Returns the entries of a folder, or `undefined` if it is gone. */
+async function entriesStillIn(folder: Folder, slice: TreeOperation["slice"]): Promise<Entry[] | undefined> {
+  try {
+    return await runInSlices(readEntries(folder), slice);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+const bytesOf = ({ raw }: Entry): string => Buffer.from(raw).toString("latin1");
 
 interface InnerFile extends Options {
   readonly requested: string;

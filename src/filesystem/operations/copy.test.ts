@@ -40,6 +40,17 @@ describe.each(backends)("%s", (backend) => {
   const temporariesIn = (folder: string) =>
     readdirSync(folder).filter((name) => name.startsWith(".coder-tmp-"));
 
+  /** Returns the parts of a tree below `d`, and below its copy `e`. */
+  const apart = (tree: Readonly<Record<string, unknown>>) => {
+    const partOf = (folder: string) =>
+      Object.fromEntries(Object.entries(tree).filter(([path]) => path.startsWith(`${folder}/`)));
+    return { source: partOf("d"), copied: partOf("e") };
+  };
+
+  /** Returns a tree as its copy has to be. */
+  const rebased = (tree: object) =>
+    Object.fromEntries(Object.entries(tree).map(([path, entry]) => [path.replace(/^d/, "e"), entry]));
+
   test("a copy is one change, whatever is copied", async () => {
     const recorder = new Recorder();
     using at = open({ "d/e/f": "f", "d/l": { link: "e" }, g: "g" }, [recorder]);
@@ -144,8 +155,40 @@ describe.each(backends)("%s", (backend) => {
     };
     const requester = { deadline: { ...at.bench.deadline, signal: at.bench.deadline.signal, check } };
     await at.bench.files.copy({ from: "d", to: "e", overwrite: false, parents: true }, requester);
-    const { "e/c/": _, ...rest } = at.tree();
-    expect(rest).toEqual({ "d/": null, "d/a": "a", "e/": null, "e/a": "a" });
+    expect(at.tree()).toEqual({ "d/": null, "d/a": "a", "e/": null, "e/a": "a" });
+  });
+
+  /** The checks of the deadline while a file is copied, two for each. */
+  const [duringA, duringB, afterB] = [3, 5, 7];
+  const renames: [name: string, acts: Readonly<Record<number, readonly [from: string, to: string]>>][] = [
+    ["a folder", { [duringA]: ["d/c", "d/c2"] }],
+    ["a folder that gets a name before the place", { [duringA]: ["d/c", "d/a0"] }],
+    ["a folder, away and back,", { [duringB]: ["d/c", "away"], [afterB]: ["away", "d/c"] }],
+    ["a file", { [duringA]: ["d/b", "d/b2"] }],
+    ["a file in a folder", { [afterB]: ["d/c/x", "d/c/0"] }],
+    ["a link", { [duringA]: ["d/l", "d/l2"] }],
+    ["the folder that is being copied", { [afterB]: ["d/c", "d/c2"] }],
+  ];
+  test.each(renames)("a copy that lacks %s which was renamed gets no name", async (name, acts) => {
+    const plan = { "d/a": "a", "d/b": "b", "d/c/a": "a", "d/c/x": "x", "d/l": { link: "a" }, "d/z": "z" };
+    using at = open(plan);
+    const before = at.tree();
+    let checks = 0;
+    const check = () => {
+      const [from, to] = acts[++checks] ?? [];
+      if (from !== undefined) renameSync(at.bench.at(from), at.bench.at(to!));
+    };
+    const requester = { deadline: { ...at.bench.deadline, signal: at.bench.deadline.signal, check } };
+    const copying = { from: "d", to: "e", overwrite: false, parents: true };
+    const outcome = await reasonOf(() => at.bench.files.copy(copying, requester));
+    for (const [from, to] of Object.values(acts).reverse()) renameSync(at.bench.at(to), at.bench.at(from));
+    const { copied, source } = apart(at.tree());
+    expect(source).toEqual(before);
+    // By its descriptor, the folder is copied to the end.
+    if (outcome === "done") {
+      expect([name, copied]).toEqual(["the folder that is being copied", rebased(before)]);
+    } else expect([outcome, copied]).toEqual(["io", {}]);
+    expect(temporariesIn(at.bench.base)).toEqual([]);
   });
 
   test("modes are kept, of files and folders, whatever the umask", async () => {

@@ -75,6 +75,13 @@ export const refuseMove = {
       from,
     ),
 
+  changedDuringCopy: (from: string): Refusal =>
+    new Refusal(
+      "io",
+      `Another program renamed entries of the folder ${quoteShort(from)} while it was copied, so that the copy lacked them. Nothing was copied. Repeat the call.`,
+      from,
+    ),
+
   changedInTransaction: (from: string): Refusal =>
     new Refusal(
       "bad-input",
