@@ -93,3 +93,26 @@ test("a link into another root is answered with the path there, and one that lea
   expect(await errorOf("coder_read_file", { path: "app/to-lib/none.ts" })).not.toContain("another root");
   expect(await errorOf("coder_read_file", { path: "app/out" })).toContain("leads outside, dangles or loops");
 });
+
+test("a whole root is copied by a call of its own, in a dry run, and in a transaction that changes the copy", async () => {
+  const ok = async (tool: string, args: Record<string, unknown>): Promise<string> => {
+    const result = await connected.call(tool, args);
+    expect([textOf(result), result.isError ?? false]).toEqual([expect.any(String), false]);
+    return textOf(result);
+  };
+  const read = (path: string) => ok("coder_read_file", { path });
+  for (const from of ["lib", "docs"]) {
+    const files = (to: string) => ({ files: [{ from, to }] });
+    expect(await ok("coder_copy", { ...files(`app/${from}-1`), dry_run: true })).toStartWith(
+      `${from}: copied to app/${from}-1`,
+    );
+    expect(await ok("coder_copy", files(`app/${from}-1`))).toStartWith(`${from}: copied to app/${from}-1`);
+    const changes = [
+      { op: "copy", from, to: `app/${from}-2` },
+      { op: "create", path: `app/${from}-2/new.ts`, content: "new\n" },
+    ];
+    await ok("coder_transact", { changes });
+    expect(await read(`app/${from}-1/src/user.ts`)).toBe(await read(`app/${from}-2/src/user.ts`));
+    expect(await read(`app/${from}-2/new.ts`)).toContain("new");
+  }
+});

@@ -61,6 +61,10 @@ export function makeInnerFolder(outer: Folder, name: Name): Folder {
   return outer.child(name);
 }
 
+/** Removes an empty folder in a hidden one. */
+export const removeInnerFolder = (outer: Folder, name: Name): void =>
+  outer.enter((at) => rmdirSync(at(name)));
+
 /** Creates a link in a hidden folder. */
 export const makeInnerLink = (folder: Folder, name: Name, text: Buffer): void =>
   folder.enter((at) => symlinkSync(text, at(name)));

@@ -39,6 +39,8 @@ export interface Folder extends Disposable {
    * (`openAt`); the current-directory backend has none.
    */
   readonly descriptor: number | undefined;
+  /** Whether it is the folder above several roots, which is on no disk: only these can be entered. */
+  readonly isTop?: boolean;
   /**
    * Lets `act` name entries of this folder (`"."` is the folder itself). It is synchronous: `act` must not
    * await, and a path is invalid after it. Calls do not nest, except in a folder with a `descriptor`.

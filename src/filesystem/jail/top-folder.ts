@@ -54,6 +54,7 @@ const topStats = (sample: Stats): Stats =>
 
 class TopFolder implements HeldFolder {
   readonly descriptor = undefined;
+  readonly isTop = true;
   readonly names = [];
   readonly path = "";
   readonly isText = true;

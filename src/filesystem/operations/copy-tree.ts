@@ -1,7 +1,7 @@
 /**
  * Copies folders with everything in them. A copy is built out of sight and then gets its name in one step.
  */
-import { closeSync, fstatSync, readlinkSync, rmdirSync } from "node:fs";
+import { closeSync, fstatSync, readlinkSync } from "node:fs";
 import { runInSlices } from "../../base/scheduling/time-slice.ts";
 import { createWalkSlice } from "../../base/scheduling/walk-slice.ts";
 import type { Disk } from "../disk/disk.ts";
@@ -11,6 +11,7 @@ import {
   makeInnerFolder,
   makeInnerLink,
   removeHiddenFolder,
+  removeInnerFolder,
 } from "../disk/hidden-folder.ts";
 import type { Metadata } from "../disk/metadata.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -171,7 +172,7 @@ export async function fillCopy(
     async postorder({ entry, parent }, held) {
       if (held?.metadata !== undefined)
         await completeHidden(held.folder, { ...held.metadata, fsync: config.fsync });
-      else if (held !== undefined) parent!.folder.enter((at) => rmdirSync(at(entry.raw)));
+      else if (held !== undefined) removeInnerFolder(parent!.folder, entry.raw);
     },
   };
   const metadata = metadataOf(inside);
@@ -223,7 +224,7 @@ async function requireComplete(
   if (!hasGone) return;
   const copied = new Set((await runInSlices(readEntries(copy), slice)).map(bytesOf));
   const entries = await entriesStillIn(folder, slice);
-  // Without descriptors, a folder that was renamed itself looks removed; then the one around it has a new name.
+  // Without descriptors, a renamed folder looks removed; then the one around it has a new name.
   if (entries === undefined && outer !== undefined) outer.hasGone = true;
   else if (entries?.every((entry) => jail.isTemporary(entry.name) || copied.has(bytesOf(entry))) !== true)
     throw refuseMove.changedDuringCopy(path);

@@ -40,6 +40,10 @@ export class DiskView {
 
 /** Returns the current version of `name` in a folder on disk. Throws the errno error. */
 export function versionIn(folder: Folder, name: Name): EntryVersion {
+  if (folder.isTop) {
+    using root = folder.child(name);
+    return versionIn(root, ".");
+  }
   const { dev, ino, size, mtimeNs, ctimeNs } = folder.enter((at) => lstatSync(at(name), { bigint: true }));
   return { dev, ino, size, mtimeNs, ctimeNs };
 }

@@ -85,10 +85,7 @@ export class Staging implements Disposable {
   async #copy({ of, requested }: StagedCopy, { folder, name, path }: Making): Promise<void> {
     const { jail } = this.#ctx;
     using source = jail.admit(of.path, { lastLink: "bare" });
-    requireSource(
-      source.folder.enter((at) => statsAt(at(source.name))),
-      of,
-    );
+    requireSource(statPath(jail, of.path), of);
     makeStagedFolder(folder, name, 0o700);
     using hidden = folder.child(name);
     const building = { source, target: { folder, path }, from: requested, requester: this.#requester };

@@ -419,7 +419,7 @@ const minTellingBytes = 8;
 const isTelling = (text: HunkText): boolean =>
   text.addedBytes === 0 ? text.leading > 0 && text.trailing > 0 : text.addedBytes > minTellingBytes;
 
-/** Minimum bytes of added lines and the unchanged ones on both sides, which stand so in few files by chance. */
+/** Minimum bytes of added lines and the unchanged ones around them, which hardly stand so by chance. */
 const minSurroundedBytes = 16;
 
 /** Like `isTelling`, for a hunk that adds few bytes between unchanged lines, and does not fit. */
