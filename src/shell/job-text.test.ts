@@ -28,6 +28,7 @@ test.each<[Partial<CommandEnding>, string]>([
 
 test("a command line is quoted where it has to be", () => {
   expect(renderCommand(["npm", "run", "a b", "--x=y", ""])).toBe('npm run "a b" --x=y ""');
+  expect(renderCommand(["echo", "a\u202e\u2028\u009bb"])).toBe('echo "a\\u202e\\u2028\\u009bb"');
 });
 
 describe("a job", () => {

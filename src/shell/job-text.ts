@@ -1,5 +1,6 @@
 /** Jobs and commands as text for models and people. */
 
+import { quoteVisibly } from "../base/log/quote.ts";
 import type { Wording } from "../calls/contract/wording.ts";
 import type { JobOutput } from "./job-output.ts";
 import { renderMaxima } from "./maxima.ts";
@@ -85,8 +86,7 @@ export function renderJob(
 }
 
 /** Renders an output as lines of a text, with the empty ones at its end. */
-export const renderOutput = (output: string): string[] =>
-  output === "" ? [] : [output.replace(/\n$/, "")];
+export const renderOutput = (output: string): string[] => (output === "" ? [] : [output.replace(/\n$/, "")]);
 
 const countLines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`);
 
@@ -95,4 +95,4 @@ const countMatches = (count: number): string =>
 
 /** Renders the command line as a person would type it. */
 export const renderCommand = (argv: readonly string[]): string =>
-  argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoteVisibly(word))).join(" ");

@@ -134,6 +134,16 @@ describe("a client that can ask its user", () => {
     user.answer = () => "decline";
     const declined = await connected.call("shell_exec_bg", { command: "sh", args: ["-c", "rm a.txt"] });
     expect(textOf(declined)).toStartWith("S215: The user declined this call.");
+    const hidden = { command: "sh", stdin: "rm a.txt\u202e\n", env: { LANG: "C\u2028" } };
+    for (const tool of ["shell_exec", "shell_exec_bg"]) await connected.call(tool, hidden);
+    const shown =
+      '- run sh\n- with LANG="C\\u2028"\n- with the standard input "rm a.txt\\u202e\\n"\n\nAccept';
+    expect(user.questions.splice(2).map((question) => question.includes(shown))).toEqual([true, true]);
+    const long = { command: "sh", stdin: `${"#".repeat(5000)}\nrm a.txt` };
+    await connected.call("shell_exec", long);
+    expect(user.questions.pop()).toContain(
+      `${"#".repeat(4000)}"… (5009 characters)\n[more of it is not shown]`,
+    );
     const refused = await connected.call("shell_exec", { command: "nothing" });
     expect(refused.isError).toBe(true);
     expect(user.questions.length).toBe(2);
