@@ -1,6 +1,7 @@
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { OmitsEntry } from "../../filesystem/files/entries.ts";
 import type { Folder } from "../../filesystem/jail/folder.ts";
+import { entriesPerClockCheck } from "../../search/ignore/ignore-file.ts";
 import type { IgnoreFiles } from "../../search/ignore/ignore-files.ts";
 import { IgnoreRules } from "../../search/ignore/ignore-rules.ts";
 import { EntryFilter } from "../../search/walk/entry-filter.ts";
@@ -41,14 +42,17 @@ export class TreeFilter {
   /** Returns the entries of the folder to omit, or `undefined` for none. */
   omittedIn(folder: Folder, rules: IgnoreRules): OmitsEntry | undefined {
     if (this.omitsNothing) return undefined;
-    return (name, kind) => {
-      const isOmitted =
-        (!this.#includesHidden && name.bytes[name.from] === dot) ||
-        (kind === "dir"
-          ? rules.ignores(folder.path, name, true)
-          : !this.#filter.wantsFile(folder, name, rules));
-      if (isOmitted) this.omitted++;
-      return isOmitted;
+    return {
+      perStep: entriesPerClockCheck(rules.cost),
+      omits: (name, kind) => {
+        const isOmitted =
+          (!this.#includesHidden && name.bytes[name.from] === dot) ||
+          (kind === "dir"
+            ? rules.ignores(folder.path, name, true)
+            : !this.#filter.wantsFile(folder, name, rules));
+        if (isOmitted) this.omitted++;
+        return isOmitted;
+      },
     };
   }
 

@@ -87,3 +87,27 @@ test("a reading that is given up closes the folder", () => {
   }
   expect(closed).toBe(2);
 });
+
+test("names are judged in steps, if each takes long to omit, and the same are left out", () => {
+  const judged: number[] = [];
+  const read = (perStep: number) => {
+    const { folder } = vastFolder();
+    let count = 0;
+    const omits = ({ bytes, from }: { bytes: Buffer; from: number }) => {
+      count++;
+      return bytes[from] === 0x31;
+    };
+    const reading = readWindow(folder, { ...window, omits: { omits, perStep } }) as Steps<EntriesInWindow>;
+    for (let most = 0; ; ) {
+      const { done, value } = reading.next();
+      most = Math.max(most, count);
+      count = 0;
+      if (!done) continue;
+      judged.push(most);
+      return value;
+    }
+  };
+  expect(read(1)).toEqual(read(1000));
+  expect(judged[0]).toBeLessThanOrEqual(2);
+  expect(judged[1]).toBeGreaterThan(1000);
+});

@@ -59,8 +59,15 @@ export interface Window {
   readonly omits?: OmitsEntry | undefined;
 }
 
-/** Returns whether to omit the entry with this name. */
-export type OmitsEntry = (name: NameBytes, kind: EntryKind) => boolean;
+/** The number of names that a listing reports in one step, for which the check of a name is quick. */
+const manyNames = 256;
+
+/** Decides which entries to omit. */
+export interface OmitsEntry {
+  omits(name: NameBytes, kind: EntryKind): boolean;
+  /** Maximum names that it takes in one step. */
+  readonly perStep: number;
+}
 
 export interface EntriesInWindow {
   readonly entries: Entry[];
@@ -106,6 +113,8 @@ class WindowCollector {
   readonly #window: Window;
   readonly #first: Smallest<Dirent>;
   readonly #leftOut: Dirent[] = [];
+  /** The entries that may be omitted, if that takes long to find out. */
+  #unchecked: Dirent[] = [];
   #total = 0;
 
   constructor(folder: Folder, window: Window) {
@@ -119,14 +128,31 @@ class WindowCollector {
     const name = { bytes, from, to };
     const dirent = direntOf(name, kind);
     if (isLeftOut(dirent.name)) this.#leftOut.push({ ...dirent, kind: kind ?? "other" });
-    else if (omits?.(name, kind ?? kindIn(this.#folder, bytes.subarray(from, to))) !== true) {
-      this.#total++;
-      this.#first.add(dirent);
-    }
+    else if (omits !== undefined && omits.perStep < manyNames) this.#unchecked.push(dirent);
+    else this.#check(dirent, name);
   };
+
+  #check(dirent: Dirent, name: NameBytes): void {
+    const { omits } = this.#window;
+    const kindOf = () => dirent.kind ?? kindIn(this.#folder, name.bytes.subarray(name.from, name.to));
+    if (omits?.omits(name, kindOf()) === true) return;
+    this.#total++;
+    this.#first.add(dirent);
+  }
+
+  *#checkRest(): Steps<void> {
+    const unchecked = this.#unchecked;
+    this.#unchecked = [];
+    for (const [index, dirent] of unchecked.entries()) {
+      const bytes = Buffer.from(dirent.key, "latin1");
+      this.#check(dirent, { bytes, from: 0, to: bytes.length });
+      if (index % this.#window.omits!.perStep === 0) yield;
+    }
+  }
 
   /** Returns the findings if they are few. */
   few(): EntriesInWindow | undefined {
+    if (this.#unchecked.length > 0) return undefined;
     const window = this.#first.fewInOrder();
     const entries = window && fewEntriesOf(this.#folder, this.#inWindow(window));
     const leftOut = entries && fewEntriesOf(this.#folder, this.#leftOut);
@@ -136,9 +162,11 @@ class WindowCollector {
   /** Returns the findings after the rest of the listing. */
   *collect(rest: Iterable<void> = []): Steps<EntriesInWindow> {
     for (const _ of rest) {
+      yield* this.#checkRest();
       yield* this.#first.trim();
       yield;
     }
+    yield* this.#checkRest();
     const window = this.#inWindow(yield* this.#first.inOrder());
     return {
       entries: yield* entriesOf(this.#folder, window),

@@ -22,6 +22,19 @@ const [star, brace, lineFeed] = [0x2a, 0x7b, 0x0a];
 const costOfWildcard = 31;
 const costOfLine = 8;
 
+/**
+ * The cost of ignore files (`costOf`), times entries, between two checks of the clock: 3 ms for new names of
+ * 255 bytes.
+ */
+const costPerClockCheck = 16 * 1024;
+
+/** Maximum entries between two checks of the clock, whatever their rules cost. */
+export const maxEntriesPerClockCheck = 256;
+
+/** Returns the number of entries between two checks of the clock, for rules with this cost. */
+export const entriesPerClockCheck = (cost: number): number =>
+  Math.max(1, Math.min(maxEntriesPerClockCheck, Math.floor(costPerClockCheck / (cost + 1))));
+
 /** The verdict of an ignore file on a path; `undefined` if no rule matches. */
 export type IgnoreMatch = "ignore" | "include" | undefined;
 

@@ -179,3 +179,26 @@ test("a list with very many folders in one, and the rules above a deep start, ar
   expect(second.before).toBeGreaterThanOrEqual(2 * start.length + Math.ceil(4201 / 16) + 1);
   tree.close();
 }, 60_000);
+
+test("names that costly ignore rules read are judged one in a step", async () => {
+  const rules = Array.from({ length: 300 }, (_, length) => `${"a".repeat(length)}*`).join("\n");
+  const names = Array.from({ length: 40 }, (_, index) => `${"a".repeat(200)}${index}`);
+  for (const [text, least] of [
+    [rules, names.length],
+    ["a*\n", 0],
+  ] as const) {
+    using fixture = new JailFixture({
+      ".gitignore": text,
+      ...Object.fromEntries(names.map((name) => [name, ""])),
+    });
+    const { jail, tree, options } = await openTree(fixture);
+    using folder = jail.admitFolder(".");
+    const list = new WalkLister(folder, options);
+    const steps = list.run(foldersTo(tree.base, [])!);
+    let count = 0;
+    while (!steps.next().done) count++;
+    expect(count).toBeGreaterThanOrEqual(least);
+    if (least === 0) expect(count).toBeLessThan(10);
+    tree.close();
+  }
+});

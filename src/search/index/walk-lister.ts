@@ -7,6 +7,7 @@ import type { Steps } from "../../base/scheduling/time-slice.ts";
 import type { RuledFolder } from "../../filesystem/jail/deny-rules.ts";
 import type { Folder } from "../../filesystem/jail/folder.ts";
 import type { WatchedFolder } from "../../filesystem/watch/watched-tree.ts";
+import { entriesPerClockCheck, maxEntriesPerClockCheck } from "../ignore/ignore-file.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "../walk/entry-filter.ts";
@@ -43,7 +44,7 @@ interface FolderToList extends RuledPlace {
 }
 
 /** The folders and entries of a step, since each step passes through the generators of all folders above. */
-const entriesPerStep = 256;
+const entriesPerStep = maxEntriesPerClockCheck;
 /** The copied entries of a step. */
 const copiedPerStep = 4096;
 /** The compared folders of a step. Each may have ignore files to read. */
@@ -175,9 +176,10 @@ export class WalkLister implements WalkList {
     if (this.#isStepOver()) yield;
   }
 
-  /** Counts a folder or an entry. Returns whether the step is over. */
-  #isStepOver(): boolean {
-    if (++this.#sinceYield < entriesPerStep) return false;
+  /** Counts a folder or an entry, or one that takes as long as several. Returns whether the step is over. */
+  #isStepOver(entries = 1): boolean {
+    this.#sinceYield += entries;
+    if (this.#sinceYield < entriesPerStep) return false;
     this.#sinceYield = 0;
     return true;
   }
@@ -191,8 +193,9 @@ export class WalkLister implements WalkList {
     const earlierIn = new Map<WatchedFolder, number>();
     for (const [child, place] of earlier === undefined ? [] : this.#earlier!.#placesIn(earlier))
       if (earlierIn.set(child, place).size % copiedPerStep === 0) yield;
+    const weight = entriesPerStep / entriesPerClockCheck(rules.cost + this.#filter.cost);
     for (let i = 0; i < keys.length; i++) {
-      if (this.#isStepOver()) yield;
+      if (this.#isStepOver(weight)) yield;
       const [key, entry] = [keys[i]!, entries[i]!];
       if (typeof entry === "string") continue;
       const { excluded, ignored, denied } = this.#filter;

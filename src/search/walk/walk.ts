@@ -8,6 +8,7 @@ import { sliceMilliseconds } from "../../base/scheduling/walk-slice.ts";
 import { ignoreVanished } from "../../filesystem/files/ignore-vanished.ts";
 import type { Entry } from "../../filesystem/files/types.ts";
 import type { Folder, Jail } from "../../filesystem/jail/folder.ts";
+import { entriesPerClockCheck } from "../ignore/ignore-file.ts";
 import { IgnoreRules } from "../ignore/ignore-rules.ts";
 import type { UnmatchedGlob } from "../ignore/path-globs.ts";
 import { EntryFilter, type EntryFilterOptions } from "./entry-filter.ts";
@@ -45,15 +46,6 @@ export interface WalkOptions extends EntryFilterOptions, ListingOptions {
  * descriptor.
  */
 const maxDepth = 256;
-
-/**
- * The cost of ignore files (`costOf`), times entries, between two checks of the clock: 3 ms for new names of
- * 255 bytes.
- */
-const costPerClockCheck = 16 * 1024;
-
-const entriesPerClockCheck = (cost: number): number =>
-  Math.max(1, Math.min(256, Math.floor(costPerClockCheck / (cost + 1))));
 
 export class Walk {
   readonly #options: WalkOptions;

@@ -302,15 +302,7 @@ export class LazyDfa {
   }
 }
 
-/**
- * Returns a text that identifies a combination: its nonzero words, with their places. Typically there are
- * few.
- */
-function keyOf(combination: StateSet): string {
-  let key = "";
-  for (let place = 0; place < combination.length; place++) {
-    const word = combination[place]!;
-    if (word !== 0) key += String.fromCharCode(place, word & 0xffff, word >>> 16);
-  }
-  return key;
+/** Returns a text that identifies a combination: its bytes, which are copied faster than any are left out. */
+function keyOf({ buffer, byteOffset, byteLength }: StateSet): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 }
