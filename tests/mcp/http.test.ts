@@ -477,3 +477,27 @@ describe("a bearer token", () => {
     expect(stderr).toContain("CODER_TOKEN");
   });
 });
+
+test("a request is answered between thousands that another connection sent at once", async () => {
+  await using server = await startHttp(defaultSubjects[0]!);
+  const { port } = server.url;
+  const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: ${ping.length}\r\n\r\n`;
+  const count = 1000;
+  const [flooding, other] = [connect(Number(port), "127.0.0.1"), connect(Number(port), "127.0.0.1")];
+  await Promise.all([once(flooding, "connect"), once(other, "connect")]);
+  let answered = 0;
+  const answers = (text: string) => text.split("HTTP/1.1 ").length - 1;
+  const isFlooded = new Promise<void>((resolve) => {
+    flooding.on("data", (data: Buffer) => {
+      if (answered === 0) other.write(head + ping);
+      answered += answers(data.toString());
+      if (answered >= count) resolve();
+    });
+  });
+  const between = once(other, "data").then(() => answered);
+  flooding.write((head + ping).repeat(count));
+  await isFlooded;
+  expect(await between).toBeLessThan(count);
+  flooding.destroy();
+  other.destroy();
+});

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { quoteVisibly } from "../../base/log/quote.ts";
 import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
-import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
+import { createTimeSlice, createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
 import { TooManyChunks, tooManyChunks } from "../../serve/http-walls/chunk-limit.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
@@ -42,6 +42,9 @@ export interface Exchange {
   close(): Promise<void>;
 }
 
+/** The slice of all requests: a client may send thousands in one packet, and many clients at once. */
+const answering = createTurnSlice();
+
 /**
  * Serves both kinds of client: revision 2026-07-28 needs no session, older ones get one. `bodyBytes` bounds
  * all bodies.
@@ -71,6 +74,7 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
       outgoing.once("close", () => left.abort());
       const leases = host.openLeases(callerOf(incoming));
       try {
+        if (answering.isDue) await answering.yieldIfDue();
         const body = await takeBody(incoming, share);
         if (body.refusal !== undefined) return refuseRequest(outgoing, body.status, body.refusal);
         arrival?.expect([body.message].flat().filter(isJSONRPCRequest).length);
