@@ -59,7 +59,7 @@ export interface Window {
   readonly omits?: OmitsEntry | undefined;
 }
 
-/** The number of names that a listing reports in one step, for which the check of a name is quick. */
+/** The number of names that a listing reports in one step, with quick checks of names. */
 const manyNames = 256;
 
 /** Decides which entries to omit. */
