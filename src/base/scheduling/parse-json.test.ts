@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
 import { maxKeys, parseInSlices, TooManyKeys, TooManyTokens } from "./parse-json.ts";
@@ -96,6 +96,21 @@ test("a text is parsed like its UTF-8", async () => {
   }
   await expect(parseInSlices("[1,]")).rejects.toThrow();
   await expect(parseInSlices("")).rejects.toThrow();
+});
+
+test("unpaired surrogates are collected in few pieces", async () => {
+  const count = 300_000;
+  for (const unit of ["\\ud800", "a\\udfff", "é\\ud83d", "\\ud83d\\ude00\\ude00", "\\n\\udc00\\u20ac"]) {
+    const json = `["${unit.repeat(count / unit.length)}"]`;
+    const joined = spyOn(TextDecoder.prototype, "decode");
+    try {
+      expect(await parse(json)).toEqual(JSON.parse(json));
+      const empty = joined.mock.results.filter(({ value }) => value === "");
+      expect(empty.length).toBeLessThan(10);
+    } finally {
+      joined.mockRestore();
+    }
+  }
 });
 
 test("tokens are counted", async () => {

@@ -4,6 +4,7 @@
  * is written in escape sequences.
  */
 import { JSONParser, TokenType } from "@streamparser/json";
+import { TextBuilder } from "./text-builder.ts";
 import { piecesOf } from "./text-pieces.ts";
 import { createTimeSlice, runInSlices, type Steps } from "./time-slice.ts";
 
@@ -62,12 +63,6 @@ function beginNext(): void {
   }
 }
 
-/** Lets the parser keep byte order marks in strings. Its decoder drops one at the beginning of each piece. */
-function keepMarks(parser: JSONParser): void {
-  const { tokenizer } = parser as unknown as { tokenizer: { bufferedString: { decoder: unknown } } };
-  tokenizer.bufferedString.decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-}
-
 /** Returns the UTF-8 of `json`, in pieces that are encoded when they are read. */
 function* bytesOf(json: Uint8Array | string): Generator<Uint8Array> {
   if (typeof json !== "string") yield json;
@@ -75,8 +70,10 @@ function* bytesOf(json: Uint8Array | string): Generator<Uint8Array> {
 }
 
 function* parse(json: Uint8Array | string, maxTokens: number): Steps<unknown> {
-  const parser = new JSONParser({ paths: ["$"], stringBufferSize: 64 * 1024 });
-  keepMarks(parser);
+  const parser = new JSONParser({ paths: ["$"] });
+  Object.assign((parser as unknown as { tokenizer: object }).tokenizer, {
+    bufferedString: new TextBuilder(),
+  });
   let tokens = 0;
   /** The keys of the innermost object so far, and those of the objects and lists around it. */
   let keys = 0;
