@@ -75,6 +75,7 @@ export const plan: Plan = {
       "base/about",
       "base/local-user",
       "base/log",
+      "base/scheduling",
       "base/similar-name",
       "calls",
       "calls/contract",

@@ -24,6 +24,7 @@ import { refuseLines } from "../text/edits/line-errors.ts";
 import { refuseEncoding } from "../text/encodings/encoding-errors.ts";
 import { refusePatch } from "../text/patch/patch-errors.ts";
 import { Refusal, refuse } from "./errors.ts";
+import { UnreadableJson } from "./scheduling/parse-json.ts";
 
 /** One refusal of each constructor of a table. */
 type Samples<Table> = Readonly<Record<keyof Table, Refusal>>;
@@ -307,6 +308,10 @@ const ofRequests: Samples<typeof refuseField> = {
     mayBeLiteral: true,
   }),
   insteadOf: refuseField.insteadOf(refuse.absent("a:12", "missing"), refuse.isAFolder("a")),
+  unreadable: refuseField.unreadable(
+    "files[0]",
+    new UnreadableJson("nests more than 127 levels", "send fewer"),
+  ),
   tooLarge: refuseField.tooLarge("files", 1001, { unit: "entries", max: 1000 }),
   manyGrants: refuseField.manyGrants(101, 100),
   emptyPath: refuseField.emptyPath(refuse.emptyPath(), refuse.emptyPath().message),

@@ -1,4 +1,5 @@
 import { Refusal } from "../base/errors.ts";
+import type { UnreadableJson } from "../base/scheduling/parse-json.ts";
 
 /**
  * The milliseconds after which a refused call may be sent again. Long calls end, or give way to others,
@@ -31,6 +32,9 @@ export const refuseUnread = {
       "bad-input",
       `A request of this size may have at most ${limit} values, keys and punctuation marks together, and nothing of this one was carried out; send less at once.`,
     ),
+
+  unreadable: ({ fault, advice }: UnreadableJson): Refusal =>
+    new Refusal("bad-input", `The request ${fault}. Nothing was done; ${advice}.`),
 
   manyKeys: (limit: number): Refusal =>
     new Refusal(

@@ -5,6 +5,7 @@ import { about } from "../base/about.ts";
 import { localUser } from "../base/local-user.ts";
 import { type Log, originOf } from "../base/log/log.ts";
 import { escapeInvisible } from "../base/log/quote.ts";
+import { parseJson, UnreadableJson } from "../base/scheduling/parse-json.ts";
 import { maxSimilar } from "../base/similar-name.ts";
 import { renderAnswer } from "../calls/contract/answer-text.ts";
 import type { FunctionDefinition, Runtime } from "../calls/contract/definition.ts";
@@ -399,8 +400,9 @@ function sentenceOf(error: Error): string {
 function parsePayload({ payload, function: id }: CallCommand): unknown {
   const text = payload === "-" ? readInput(0, "standard input") : readNamed(payload);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
+    if (error instanceof UnreadableJson) throw new UsageError(`the payload ${error.fault}; ${error.advice}`);
     throw new UsageError(
       `the payload is not JSON: ${(error as Error).message.slice(0, 200)}; ${adviceFor(payload, definitionOf(id))}`,
     );

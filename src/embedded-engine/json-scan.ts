@@ -2,10 +2,8 @@
  * Scans JSON as strictly as the production engine parses it, in steps, and without making values: large ones
  * are forwarded as they are written.
  */
+import { maxDepth } from "../base/scheduling/parse-json.ts";
 import type { Steps } from "../base/scheduling/time-slice.ts";
-
-/** Maximum nesting. serde_json stops at 128 levels, and a frame itself is the first (bus §0). */
-export const maxDepth = 127;
 
 /** Maximum characters of a number. Longer ones are refused like those out of range. */
 const maxNumberLength = 4096;

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Author, renderAuthor } from "../base/author.ts";
 import type { Log } from "../base/log/log.ts";
+import { maxDepth, parseJson } from "../base/scheduling/parse-json.ts";
 import { createTimeSlice } from "../base/scheduling/time-slice.ts";
 import type { Approvals } from "../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
@@ -197,7 +198,8 @@ async function call(
   outgoing.once("close", () => left.abort());
   const body = await readBody(incoming);
   const payload = body === undefined ? undefined : parse(body);
-  if (payload === undefined) return sendRefusal(outgoing, 400, "The payload is not JSON of at most 1 MiB.");
+  if (payload === undefined)
+    return sendRefusal(outgoing, 400, `The payload is not JSON of at most 1 MiB and ${maxDepth} levels.`);
   // The person at the page has approved an undo in its dialog.
   const promptUser = async () => "yes" as const;
   const origin = { author, session: "review", cancelled: left.signal, promptUser };
@@ -220,7 +222,7 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -180,6 +180,7 @@ describe.each(defaultSubjects)("%s", (subject) => {
 
     test.each([
       ["a payload that is no JSON", "coder::tree", "{path:1}", "JSON"],
+      ["a payload of too many levels", "coder::tree", "[".repeat(200) + "]".repeat(200), "127 levels"],
       ["a payload file that is missing", "coder::tree", "@none.json", "none.json"],
       ["an unknown function", "coder::nope", "{}", "coder::nope"],
     ])("%s is misuse", async (_, id, payload, named) => {

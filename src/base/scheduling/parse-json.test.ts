@@ -1,7 +1,16 @@
-import { expect, spyOn, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { isUtf8 } from "node:buffer";
 import fc from "fast-check";
-import { maxKeys, parseInSlices, TooManyKeys, TooManyTokens } from "./parse-json.ts";
+import {
+  maxDepth,
+  maxKeys,
+  maxNumberLength,
+  parseInSlices,
+  parseJson,
+  TooManyKeys,
+  TooManyTokens,
+  UnreadableJson,
+} from "./parse-json.ts";
 
 const parse = (json: string) => parseInSlices(Buffer.from(json));
 
@@ -96,6 +105,56 @@ test("a text is parsed like its UTF-8", async () => {
   }
   await expect(parseInSlices("[1,]")).rejects.toThrow();
   await expect(parseInSlices("")).rejects.toThrow();
+});
+
+/** Both parsers, each as a function that rejects. */
+const parsers = [
+  ["at once", async (json: string) => parseJson(json)],
+  ["in slices", parse],
+] as const;
+
+describe.each(parsers)("parsing %s", (_, read) => {
+  const nested = (levels: number) =>
+    `${'[{"a":'.repeat(levels >> 1)}${"[]".repeat(levels % 2)}${levels % 2 === 0 ? 1 : ""}${"}]".repeat(levels >> 1)}`;
+
+  test("refuses one level too many, whatever is in the strings", async () => {
+    const json = `{"[[{\\"[": "]]]\\\\", "a": ${nested(maxDepth - 1)}, "b": ${nested(maxDepth - 1)}}`;
+    expect(await read(json)).toEqual(JSON.parse(json));
+    const refusal = expect.objectContaining({ fault: expect.stringContaining(`${maxDepth} levels`) });
+    for (const levels of [maxDepth, maxDepth + 1, 100_000])
+      expect(await read(`{"a": ${nested(levels)}}`).catch((error) => error)).toEqual(refusal);
+  });
+
+  test.each(["1", "-1", "0.1", "1e1", "1E+1", "-1.5e-1"])(
+    "refuses a long number such as %s",
+    async (start) => {
+      const number = start.padEnd(maxNumberLength, "1");
+      const json = `["${number}1", ${number}, {"a":${number}}]`;
+      expect(await read(json)).toEqual(JSON.parse(json));
+      for (const longer of [`${number}1`, number + "1".repeat(100_000)])
+        for (const place of [longer, `[${longer}]`, `{"a": ${longer} }`])
+          expect(await read(place).catch((error) => error)).toBeInstanceOf(UnreadableJson);
+    },
+  );
+
+  test("accepts what JSON.parse accepts", async () => {
+    const part = fc.constantFrom(
+      ...'[]{},:"\\ud8e0 \n-.1+tfn'.split(""),
+      "true",
+      "null",
+      '"a"',
+      "1e5",
+      '\\"',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
+        const json = parts.join("");
+        const expected = await Promise.try(JSON.parse, json).then(JSON.stringify, () => "refused");
+        expect(await read(json).then(JSON.stringify, () => "refused")).toBe(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
 });
 
 test("unpaired surrogates are collected in few pieces", async () => {

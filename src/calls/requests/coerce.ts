@@ -1,5 +1,6 @@
 /** Turns values into the type of a field if nothing can be lost. Other values are returned unchanged. */
 import { Kind, type TSchema } from "@sinclair/typebox";
+import { parseJson, UnreadableJson } from "../../base/scheduling/parse-json.ts";
 
 /** Turns `"2"`, and also `"2.0"`, into 2. */
 export function coerceInteger(value: unknown): unknown {
@@ -53,12 +54,16 @@ function fitsOne(value: unknown, items: TSchema): boolean {
   return parseStructure(value, "{") !== undefined;
 }
 
-/** Parses a JSON text that begins with `opening`. Returns `undefined` for anything else. */
+/**
+ * Parses a JSON text that begins with `opening`. Returns `undefined` for anything else. Throws an
+ * `UnreadableJson`.
+ */
 function parseStructure(value: unknown, opening: "{" | "["): object | undefined {
   if (typeof value !== "string" || !value.trimStart().startsWith(opening)) return undefined;
   try {
-    return JSON.parse(value) as object;
-  } catch {
+    return parseJson(value) as object;
+  } catch (error) {
+    if (error instanceof UnreadableJson) throw error;
     return undefined;
   }
 }

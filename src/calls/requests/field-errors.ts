@@ -1,5 +1,6 @@
 /** Refusals of ambiguous or invalid requests. */
 import { quoteShort, Refusal } from "../../base/errors.ts";
+import type { UnreadableJson } from "../../base/scheduling/parse-json.ts";
 import type { MistakenPath } from "./mistaken-paths.ts";
 
 /** A field that an object does not have. */
@@ -101,6 +102,13 @@ export const refuseField = {
     new Refusal(
       "bad-input",
       `${where === "" ? "The request" : inBackticks(where)} has ${size} ${unit}, and may have ${max}. Nothing was done. Send fewer${unit === "characters" ? "" : ", in several calls"}.`,
+    ),
+
+  /** Refuses a text that stands for a list or an object, and is not parsed. */
+  unreadable: (where: string, { fault, advice }: UnreadableJson): Refusal =>
+    new Refusal(
+      "bad-input",
+      `${where === "" ? "The request" : `The JSON in \`${where}\``} ${fault}. Nothing was done; ${advice}.`,
     ),
 
   manyGrants: (grants: number, max: number): Refusal =>

@@ -506,6 +506,19 @@ test("texts that stand for lists are parsed up to a million characters", () => {
   expect(files.map(({ ops }) => typeof ops)).toEqual(["object", "string"]);
 });
 
+test.each([
+  ["coder::read-file", { paths: "[".repeat(100_000) }, "`paths`"],
+  ["coder::read-file", { files: [`{"path": ${"[".repeat(1000)}`] }, "`files[0]`"],
+  ["coder::update-file", { path: "a", ops: "[".repeat(1000) }, "`ops`"],
+  ["coder::create-file", { files: [`{"path": ${"1".repeat(2000)}}`] }, "`files[0]`"],
+  ["coder::apply-patch", { expected_revisions: `{"a": ${"[".repeat(1000)}` }, "`expected_revisions`"],
+])("a text of %s with nesting or a number that no field needs is refused", (id, payload, field) => {
+  const { reason, message } = refusalOf(id, payload);
+  expect(reason).toBe("bad-input");
+  expect(message).toContain(`The JSON in ${field} `);
+  expect(message).toMatch(/127 levels|1000 characters/);
+});
+
 test("errors name the fields that were sent", () => {
   const { message } = refusalOf("coder::read-file", { file_path: "a", filename: "b" });
   expect(message).toContain("The fields `filename` and `file_path` mean the same");

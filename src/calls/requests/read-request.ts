@@ -4,6 +4,7 @@
  * possible meaning is accepted, and everything else is refused before anything is done.
  */
 import { Kind, type TObject, type TSchema } from "@sinclair/typebox";
+import { UnreadableJson } from "../../base/scheduling/parse-json.ts";
 import { runAtOnce, type Steps } from "../../base/scheduling/time-slice.ts";
 import { bySimilarity } from "../../base/similar-name.ts";
 import type { RequestRules } from "../contract/definition.ts";
@@ -185,31 +186,38 @@ class Reader {
   #read(schema: TSchema, value: unknown, where: string): unknown {
     const { bounds } = this.#rules;
     const type = alternativeFor(withoutNull(schema), value);
-    if (isObject(type)) return this.#readObject(type, this.#structureOf(value, coerceObject), where);
+    if (isObject(type)) return this.#readObject(type, this.#structureOf(value, where, coerceObject), where);
     if (isArray(type)) {
-      const list = this.#structureOf(value, (one) => coerceArray(one, type.items));
+      const list = this.#structureOf(value, where, (one) => coerceArray(one, type.items));
       if (list !== value && typeof value !== "string") this.sentAs.set(`${where}[0]`, where);
       return this.#readArray(type.items, list, where);
     }
     if (isMap(type)) {
       // It may be a list of keys with values.
       if (Array.isArray(value)) bounds?.requireList(where, value);
-      const map = this.#structureOf(value, coerceMap);
+      const map = this.#structureOf(value, where, coerceMap);
       bounds?.requireMap(where, map);
       return map;
     }
     bounds?.requireText(where, value);
     const tagged = taggedOf(type);
-    if (tagged !== undefined) return this.#readTagged(tagged, this.#structureOf(value, coerceObject), where);
+    if (tagged !== undefined)
+      return this.#readTagged(tagged, this.#structureOf(value, where, coerceObject), where);
     return this.#rules.isForgiving ? coerceScalar(type, value, where) : value;
   }
 
   /** Returns a value as a list or an object by `coerce`, if models may send another form of it. */
-  #structureOf(value: unknown, coerce: (value: unknown) => unknown): unknown {
+  #structureOf(value: unknown, where: string, coerce: (value: unknown) => unknown): unknown {
     if (!this.#rules.isForgiving) return value;
     if (typeof value !== "string") return coerce(value);
     this.#parsedLength += value.length;
-    return this.#parsedLength <= maxParsedLength ? coerce(value) : value;
+    try {
+      return this.#parsedLength <= maxParsedLength ? coerce(value) : value;
+    } catch (error) {
+      throw error instanceof UnreadableJson
+        ? refuseField.unreadable(nameSent(where, this.sentAs), error)
+        : error;
+    }
   }
 
   #readArray(items: TSchema, value: unknown, where: string): unknown {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { maxKeys } from "../../base/scheduling/parse-json.ts";
+import { maxDepth, maxKeys, maxNumberLength } from "../../base/scheduling/parse-json.ts";
 import { UnreadPayload } from "../../calls/contract/unread-payload.ts";
 import { type EngineMessage, LargeMessages } from "./large-messages.ts";
 
@@ -53,6 +53,15 @@ test("a call, or a result, with too many keys in one object is refused unread", 
     error: { message: expect.stringContaining("100000") },
   });
   expect(failed).not.toHaveProperty("result");
+});
+
+test.each([
+  ["[".repeat(100_000), `more than ${maxDepth} levels`],
+  [`[${"1".repeat(100_000)}]`, `more than ${maxNumberLength} characters`],
+])("a call with nesting or a number that no field needs is refused unread", async (data, sentence) => {
+  const [frame] = await framesOf([call(data)]);
+  expect(frame?.["data"]).toBeInstanceOf(UnreadPayload);
+  expect(refusalIn(frame!)).toContain(sentence);
 });
 
 test("a call for which 256 MiB leave no room is refused unread", async () => {

@@ -9,6 +9,7 @@ import {
   parseInSlices,
   TooManyKeys,
   TooManyTokens,
+  UnreadableJson,
 } from "../../base/scheduling/parse-json.ts";
 import { refuseAdmission, refuseUnread } from "../../calls/admission-errors.ts";
 import { UnreadPayload } from "../../calls/contract/unread-payload.ts";
@@ -69,6 +70,7 @@ export class LargeMessages {
     } catch (error) {
       if (head === undefined) return undefined;
       if (error instanceof TooManyTokens) return refused(head, refuseUnread.manyTokens(maxTokens!));
+      if (error instanceof UnreadableJson) return refused(head, refuseUnread.unreadable(error));
       return error instanceof TooManyKeys ? refused(head, refuseUnread.manyKeys(maxKeys)) : undefined;
     } finally {
       this.#unparsed -= bytes;

@@ -9,7 +9,7 @@ import {
   isLegacyRequest,
 } from "@modelcontextprotocol/server";
 import { quoteVisibly } from "../../base/log/quote.ts";
-import { minSliced, parseInSlices } from "../../base/scheduling/parse-json.ts";
+import { minSliced, parseInSlices, parseJson } from "../../base/scheduling/parse-json.ts";
 import { createTimeSlice, createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
 import { TooManyChunks, tooManyChunks } from "../../serve/http-walls/chunk-limit.ts";
@@ -19,6 +19,8 @@ import { HttpListens } from "./http-subscriptions.ts";
 import {
   badBatch,
   countCopied,
+  hasLongId,
+  longId,
   maxCopied,
   maxOfBatch,
   notParsed,
@@ -136,7 +138,7 @@ async function parseBody(bytes: Buffer): Promise<Body> {
   let value: unknown;
   try {
     if (bytes.length >= minSliced) value = await parseInSlices(bytes, maxTokens);
-    else if (isUtf8(bytes)) value = JSON.parse(bytes.toString());
+    else if (isUtf8(bytes)) value = parseJson(bytes.toString());
     else return { status: 400, refusal: notUtf8 };
   } catch (error) {
     return { status: 400, refusal: notParsed(bytes, error) };
@@ -147,6 +149,7 @@ async function parseBody(bytes: Buffer): Promise<Body> {
     let copied = 0;
     for (const message of value) copied += countCopied(message);
     if (copied > maxCopied) return { status: 400, refusal: tooManyCopied(null) };
+    if (value.some(hasLongId)) return { status: 400, refusal: longId };
     return { message: value.map(readLeniently) };
   }
   const reading = readMessage(value);

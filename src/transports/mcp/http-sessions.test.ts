@@ -192,6 +192,26 @@ test("a batch with two equal ids is refused as a whole", async () => {
   expect(calls).toEqual([]);
 });
 
+test("what no call needs is refused before any of a body is read, and so is a batch with it", async () => {
+  const { url, calls } = await serveHttp();
+  const session = await beginSession(url);
+  const deep = call.replace('"a"', "[".repeat(1000) + "]".repeat(1000));
+  const digits = call.replace('"a"', "1".repeat(2000));
+  const longId = call.replace('"id":1', `"id":"${"x".repeat(2000)}"`);
+  for (const [body, id, sentence] of [
+    [deep, 1, "more than 127 levels"],
+    [digits, 1, "more than 1000 characters"],
+    [longId, null, "at most 1024 characters"],
+  ] as const)
+    for (const sent of [body, batchOf(call, body)]) {
+      const { status, text } = await post(url, { body: sent, headers: session });
+      expect(status).toBe(400);
+      const error = { code: -32600, message: expect.stringContaining(sentence) };
+      expect(JSON.parse(text)).toEqual({ jsonrpc: "2.0", id: sent === body ? id : null, error });
+    }
+  expect(calls).toEqual([]);
+});
+
 test("a batch of more than 100 messages is refused before any of them is read", async () => {
   const { url } = await serveHttp();
   const session = await beginSession(url);

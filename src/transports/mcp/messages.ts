@@ -7,7 +7,7 @@ import {
   type RequestId,
 } from "@modelcontextprotocol/server";
 import { quoteVisibly } from "../../base/log/quote.ts";
-import { TooManyTokens } from "../../base/scheduling/parse-json.ts";
+import { TooManyTokens, UnreadableJson } from "../../base/scheduling/parse-json.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
 
 /** The answer to a malformed message (JSON-RPC 2.0, section 5). */
@@ -62,12 +62,15 @@ export function tooLarge(excerpt: Buffer, maxBytes: number): RefusedMessage {
 
 /** Returns the answer to a message that was not parsed because of `error`. */
 export function notParsed(message: Buffer, error: unknown): RefusedMessage {
-  if (!(error instanceof TooManyTokens)) return isUtf8(message) ? notJson : notUtf8;
-  return refusal(
-    idIn(Buffer.concat([message.subarray(0, 512), message.subarray(-512)])),
-    INVALID_REQUEST,
-    `A message of this size may have at most ${maxTokens} values, keys and punctuation marks together, and nothing of this one was carried out; send less at once.`,
-  );
+  const sentence =
+    error instanceof UnreadableJson
+      ? `This message ${error.fault}, and nothing of it was carried out; ${error.advice}.`
+      : error instanceof TooManyTokens
+        ? `A message of this size may have at most ${maxTokens} values, keys and punctuation marks together, and nothing of this one was carried out; send less at once.`
+        : undefined;
+  if (sentence === undefined) return isUtf8(message) ? notJson : notUtf8;
+  const excerpt = Buffer.concat([message.subarray(0, 512), message.subarray(-512)]);
+  return refusal(idIn(excerpt), INVALID_REQUEST, sentence);
 }
 
 /** Returns the id of a request from its beginning and its end, or null if it is not readable there. */
@@ -134,6 +137,24 @@ function argumentsIn(message: unknown): unknown {
   return isRecord(message["params"]) ? message["params"]["arguments"] : undefined;
 }
 
+/** Maximum characters of an id. Each is looked up, compared and sent back in one turn. */
+export const maxIdLength = 1024;
+
+/** The answer to a message with a longer id, which it does not repeat. */
+export const longId: RefusedMessage = refusal(
+  null,
+  INVALID_REQUEST,
+  `An id, also that of a request to cancel, and a progressToken have at most ${maxIdLength} characters, and nothing of this message was carried out; send shorter ones.`,
+);
+
+/** Returns whether its own id, that of a request to cancel or its progressToken is too long. */
+export function hasLongId(message: unknown): boolean {
+  const { id, params } = Object(message) as { id?: unknown; params?: unknown };
+  const { requestId, _meta } = Object(params) as { requestId?: unknown; _meta?: unknown };
+  const { progressToken } = Object(_meta) as { progressToken?: unknown };
+  return [id, requestId, progressToken].some((one) => typeof one === "string" && one.length > maxIdLength);
+}
+
 /** Maximum characters of a value in a sentence. */
 const maxQuoted = 64;
 
@@ -163,6 +184,7 @@ export function readMessage(value: unknown): Reading {
   const fields = isRecord(value) ? value : {};
   const isRequest = Object.hasOwn(fields, "method");
   const message = isRequest ? envelopeOf(fields) : value;
+  if (hasLongId(value)) return refuse(fields, longId);
   try {
     if (countCopied(message) <= maxCopied) return { message: parseJSONRPCMessage(message) };
     return refuse(fields, tooManyCopied(idOf(fields)));

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { Writable } from "node:stream";
-import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import { maxDepth, maxNumberLength, minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
 import type { TimeSlice } from "../../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../../base/schema/message-size.ts";
+import { maxIdLength } from "../messages.ts";
 import { LineTransport, type LineTransportOptions } from "./line-transport.ts";
 import { wholeLines } from "./whole-lines.ts";
 
@@ -210,6 +211,38 @@ describe("a large line", () => {
     await others;
   });
 });
+
+test.each([0, minSliced])(
+  "no line is read with what no call needs, nor one of %d bytes more",
+  async (more) => {
+    const { input, messages, sent, drain } = await open(32 * 1024 * 1024);
+    const line = (params: string, id: unknown = 7) =>
+      `${`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"ping","params":{"x":${params}}}`.padEnd(more)}\n`;
+    const answers: unknown[] = [];
+    for (const sending of [
+      line("[".repeat(100_000) + "]".repeat(100_000)),
+      line("1".repeat(100_000)),
+      line("0", "x".repeat(100_000)),
+    ]) {
+      input.write(sending);
+      while (sent.length === 0) await turn();
+      answers.push(JSON.parse(sent.pop()!));
+      drain();
+      await turn();
+    }
+    const refusal = (id: unknown, message: string) => ({
+      jsonrpc: "2.0",
+      id,
+      error: { code: -32600, message: expect.stringContaining(message) },
+    });
+    expect(answers).toEqual([
+      refusal(7, `more than ${maxDepth} levels`),
+      refusal(7, `more than ${maxNumberLength} characters`),
+      refusal(null, `at most ${maxIdLength} characters`),
+    ]);
+    expect(messages).toEqual([]);
+  },
+);
 
 describe("very many small lines in one piece", () => {
   const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;

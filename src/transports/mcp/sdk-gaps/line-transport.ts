@@ -7,7 +7,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
-import { minSliced, parseInSlices } from "../../../base/scheduling/parse-json.ts";
+import { minSliced, parseInSlices, parseJson } from "../../../base/scheduling/parse-json.ts";
 import {
   createTimeSlice,
   runInSlices,
@@ -21,7 +21,6 @@ import {
   badBatch,
   cancelledRequest,
   maxOfBatch,
-  notJson,
   notParsed,
   notUtf8,
   type RefusedMessage,
@@ -316,9 +315,9 @@ const blankBytes = 64 * 1024;
 function parseLine(line: Buffer): unknown[] | RefusedMessage {
   if (!isUtf8(line)) return notUtf8;
   try {
-    return messagesIn(JSON.parse(line.toString()));
-  } catch {
-    return notJson;
+    return messagesIn(parseJson(line.toString()));
+  } catch (error) {
+    return notParsed(line, error);
   }
 }
 
