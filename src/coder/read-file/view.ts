@@ -18,7 +18,7 @@ import {
 import { countLines } from "../../text/edits/lines.ts";
 import { type LineWindow, rangeOf, tailOf, type WindowRange } from "../../text/edits/window.ts";
 import { markedEncodingIn } from "../../text/encodings/byte-order-mark.ts";
-import { type Encoding, encodingName, isUtf16 } from "../../text/encodings/codec.ts";
+import { type Encoding, encodingName, isUtf16, validUtf8 } from "../../text/encodings/codec.ts";
 import { decodeText } from "../../text/encodings/open-text.ts";
 import { objectBytes } from "../../text/sizes/json-size.ts";
 import type { CoderContext } from "../define.ts";
@@ -258,33 +258,32 @@ function* viewWindow(read: FileRead, taken: Taken): Steps<FileView> {
 /** Returns the content of the answer. Throws too-large before it makes a content that would be. */
 function* contentOf(read: FileRead, taken: Taken): Steps<FileContent> {
   const { options, context } = read;
-  const { content: file, first = 1, lines } = taken.window;
+  const { first = 1, lines } = taken.window;
   const { isBase64, isNumbered, maxOutputBytes = Number.POSITIVE_INFINITY } = options;
   const numbering = { first, lines };
   const added = isNumbered ? numberBytes(numbering) : 0;
-  // A text of many megabytes that is too much need not be decoded.
-  if (!isBase64 && file.length + added > maxOutputBytes && isUtf8(file))
-    throw tooMuch(read, taken, { text: "", jsonBytes: 0, isUtf8: true, bytes: file.length + added });
-  const content = isBase64 ? base64Content(file) : textContent(file);
+  const file = isBase64 ? taken.window.content : yield* validUtf8(taken.window.content);
+  // A text of many megabytes that is too much need not become a string.
+  if (!isBase64 && file.length + added > maxOutputBytes)
+    throw tooMuch(read, { ...taken, window: { ...taken.window, content: file } }, file.length + added);
+  const content = isBase64
+    ? base64Content(file)
+    : { ...(yield* textContent(file)), isUtf8: file === taken.window.content };
   yield;
   const bytes = content.bytes + added;
-  if (bytes > maxOutputBytes) throw tooMuch(read, taken, { ...content, bytes });
+  if (bytes > maxOutputBytes) throw tooMuch(read, taken, bytes);
   if (!isNumbered) return content;
   if (bytes > context.maxAnswerBytes) throw refuse.answerTooLarge(bytes, context.maxAnswerBytes, "reads");
   return yield* numberContent(content, isBase64 ? Buffer.from(content.text) : file, numbering);
 }
 
-function tooMuch(
-  { path, options, context }: FileRead,
-  { stats, window }: Taken,
-  content: FileContent,
-): Refusal {
+function tooMuch({ path, options, context }: FileRead, { stats, window }: Taken, bytes: number): Refusal {
   const { isNumbered, isBase64, hasLineCounts, maxOutputBytes = 0, part } = options;
   const { first = 1 } = window;
   const limit = { key: "max_output_bytes", bytes: maxOutputBytes };
   const isFromStart = !isBase64 && (part === undefined || "from" in part);
   const fitting = isFromStart
-    ? countFitting(content, window.content, {
+    ? countFitting(window.content, {
         maxBytes: maxOutputBytes,
         numberedFrom: isNumbered ? first : undefined,
       })
@@ -293,7 +292,6 @@ function tooMuch(
   const excess = { path, size: stats.size, lines, limit };
   const lineTo = fitting === 0 ? undefined : first + fitting - 1;
   const longLine = !isBase64 && countLines(window.content) === 1 ? first : undefined;
-  const { bytes } = content;
   const mayRaise = bytes <= context.maxAnswerBytes;
   return refuseRead.content(excess, { bytes, lineTo, isBase64, longLine, mayRaise });
 }

@@ -12,9 +12,28 @@ export interface FileContent extends JsonText {
   readonly isUtf8: boolean;
 }
 
-export function textContent(file: Buffer): FileContent {
-  const { text, jsonBytes, isUtf8 } = decodeForAnswer(file);
-  return { text, jsonBytes, isUtf8, bytes: isUtf8 ? file.length : Buffer.byteLength(text) };
+/** Returns the text of a file in UTF-8 (`validUtf8`), in steps. */
+export function* textContent(file: Buffer): Steps<FileContent> {
+  let [text, jsonBytes] = ["", 2];
+  for (let from = 0, to = 0; from < file.length; from = to) {
+    if (from > 0) yield;
+    to = endOfCharacter(file, from + decodedBytes);
+    const part = decodeForAnswer(file.subarray(from, to));
+    text += part.text;
+    jsonBytes += part.jsonBytes - 2;
+  }
+  return { text, jsonBytes, isUtf8: true, bytes: file.length };
+}
+
+/** Bytes that become a string in one step, about. */
+const decodedBytes = 256 * 1024;
+
+/** Returns the place, at or before `at`, where no character of the text is split. */
+function endOfCharacter(text: Buffer, at: number): number {
+  if (at >= text.length) return text.length;
+  let end = at;
+  while ((text[end]! & 0xc0) === 0x80) end--;
+  return end;
 }
 
 /** Returns the content in base64 (RFC 4648), with padding. */
@@ -47,19 +66,15 @@ export function numberBytes({ first, lines }: Numbering): number {
 }
 
 /**
- * Returns the content of `file` with `N→` before each line. A byte order mark stays first, since it belongs
- * to no line.
+ * Returns the content, whose UTF-8 is `text`, with `N→` before each line. A byte order mark stays first,
+ * since it belongs to no line.
  */
-export function* numberContent(content: FileContent, file: Buffer, numbering: Numbering): Steps<FileContent> {
+export function* numberContent(content: FileContent, text: Buffer, numbering: Numbering): Steps<FileContent> {
   const added = numberBytes(numbering);
   const bytes = content.bytes + added;
-  const numbered = yield* numberLines(inUtf8(content, file), numbering.first, bytes);
+  const numbered = yield* numberLines(text, numbering.first, bytes);
   return { ...content, text: numbered.toString(), bytes, jsonBytes: content.jsonBytes + added };
 }
-
-/** Returns the text of a content in UTF-8. */
-const inUtf8 = ({ text, isUtf8: isFile }: FileContent, file: Buffer): Buffer =>
-  isFile ? file : Buffer.from(text);
 
 /**
  * Returns `size` bytes: the lines with their numbers. It works on bytes, because concatenating texts takes
@@ -117,15 +132,13 @@ function increment(label: Buffer): boolean {
 }
 
 /**
- * Returns how many of the first lines of the content of `file` fit into `maxBytes` bytes. If `numberedFrom`
+ * Returns how many of the first lines of a text in UTF-8 fit into `maxBytes` bytes. If `numberedFrom`
  * is the number of the first line, the numbers count too.
  */
 export function countFitting(
-  content: FileContent,
-  file: Buffer,
+  text: Buffer,
   { maxBytes, numberedFrom }: { readonly maxBytes: number; readonly numberedFrom: number | undefined },
 ): number {
-  const text = inUtf8(content, file);
   const numbersOf = (lines: number) =>
     numberedFrom === undefined ? 0 : numberBytes({ first: numberedFrom, lines });
   let [fitting, at] = [0, 0];

@@ -1,8 +1,10 @@
 /** The encodings of the Encoding Standard that a file can be written in. */
+import { isUtf8 } from "node:buffer";
 import { labelToName, normalizeEncoding, TextDecoder } from "@exodus/bytes/encoding.js";
 import { createMultibyteEncoder } from "@exodus/bytes/multi-byte.js";
 import { createSinglebyteEncoder } from "@exodus/bytes/single-byte.js";
 import { utf16fromString } from "@exodus/bytes/utf16.js";
+import { joinInSteps } from "../../base/scheduling/join-bytes.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 
 /** The name of an encoding in lower case, such as "windows-1252". */
@@ -66,7 +68,13 @@ export function* decodeInSteps(bytes: Buffer, encoding: Encoding): Steps<Buffer>
     pieces.push(Buffer.from(decoder.decode(bytes.subarray(from, from + bytesPerStep), { stream: true })));
     yield;
   }
-  return Buffer.concat([...pieces, Buffer.from(decoder.decode())]);
+  pieces.push(Buffer.from(decoder.decode()));
+  return yield* joinInSteps(pieces);
+}
+
+/** Returns bytes as valid UTF-8, in steps: themselves if they are. U+FFFD replaces what is invalid. */
+export function* validUtf8(bytes: Buffer): Steps<Buffer> {
+  return isUtf8(bytes) ? bytes : yield* decodeInSteps(bytes, "utf-8");
 }
 
 /** Decodes a text that comes in pieces, like `Codec.decode`. U+FFFD replaces what is invalid. */
