@@ -81,6 +81,12 @@ describe("a file with very many", () => {
   });
 });
 
+test("files are left to threads if they may have U+FFFD for bytes that are not UTF-8", async () => {
+  const jobs = await jobsOf({ ...literal, pattern: "x\ufffd" });
+  expect(jobs.map(({ files }) => files.count)).toEqual([0, 3]);
+  expect(await jobsOf({ ...literal, pattern: "x\ufffd", paths: true, content: false })).toEqual([]);
+});
+
 test("a page that begins far inside a file is left to a thread", async () => {
   const after = { file: "b.txt", line: lines - 1, column: 1 };
   const page = { maxBytes: 10_000, milliseconds: undefined, after, seal: () => "" };

@@ -176,7 +176,8 @@ export class SearchRun {
     const findsMany = mode === "content" && request.maxMatches > maxMatchesHere;
     // Decoding a large file takes long, except from UTF-8 and UTF-16.
     const isDecoded = encoding !== undefined || encodings.length > 0;
-    const isLong = request.content && (findsMany || isDecoded);
+    // So does finding U+FFFD, since a line that is not UTF-8 is decoded whole.
+    const isLong = request.content && (findsMany || isDecoded || this.#needsEngine);
     if (!isLiteral(request.query) || length > maxLengthHere || isLong) return { name: "threads", pool };
     return this.#isPathLiteral && this.#indexUse === undefined
       ? { name: "paths" }
