@@ -489,7 +489,9 @@ function encodeExactly(codec: Codec, text: string): Uint8Array | undefined {
 function* findLines(bytes: Buffer, lineEnd: number, utf16?: Encoding): Steps<Lines> {
   const starts = [0];
   const end =
-    utf16 === undefined ? Buffer.of(lineEnd) : Buffer.from(utf16 === "utf-16le" ? [lineEnd, 0] : [0, lineEnd]);
+    utf16 === undefined
+      ? Buffer.of(lineEnd)
+      : Buffer.from(utf16 === "utf-16le" ? [lineEnd, 0] : [0, lineEnd]);
   let [start, found] = [0, 0];
   for (let at = bytes.indexOf(end); at >= 0; ) {
     if (++found % linesPerStep === 0) yield;
