@@ -115,8 +115,52 @@ describe("a search in an output", () => {
       matches: 2,
       next: 12,
     });
-    expect((await grep(log, "^bad", { since: 5, tailLines: 2 })).text).toBe("10→bad 2\n11-i\n");
     expect(await grep(log, "none")).toMatchObject({ text: "", matches: 0 });
+  });
+
+  test("shows the last lines that match, with those around them, and counts the matches before", async () => {
+    const log = logOf("a\nb\nc\nbad 1\nd\ne\nf\nbad 2\nbad 3\ng\nh\ni\n");
+    expect(await grep(log, "^bad", { tailLines: 1 })).toMatchObject({
+      text: "9→bad 3\n10-g\n11-h\n",
+      matches: 3,
+      matches_before: 2,
+      next: 13,
+    });
+    expect(await grep(log, "^bad", { tailLines: 2 })).toMatchObject({
+      text: "6-e\n7-f\n8→bad 2\n9→bad 3\n10-g\n11-h\n",
+      matches_before: 1,
+    });
+    for (const more of [{ tailLines: 3 }, { tailLines: 2, since: 5 }, { tailLines: 9 }])
+      expect(await grep(log, "^bad", more)).not.toHaveProperty("matches_before");
+    expect((await grep(log, "^bad", { tailLines: 3 })).text).toBe((await grep(log, "^bad")).text);
+  });
+
+  test("shows as many of the last lines that match as fit, at least one", async () => {
+    const log = logOf(many);
+    const last = await grep(log, "[05]$", { tailLines: 10, maxBytes: 120 });
+    expect(last).toMatchObject({ matches: 20, matches_before: 18, next: 101 });
+    expect(last.text).toBe((await grep(log, "[05]$", { tailLines: 2 })).text);
+    expect((await grep(log, "[05]$", { tailLines: 10, maxBytes: 1 })).text).toContain("96→line 95\n");
+  });
+
+  test("shows of the last matches what a search of all shows of them", async () => {
+    const line = fc.constantFrom("match", "other", "none");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 8 }),
+        async (lines, tailLines) => {
+          const log = logOf(lines.map((text) => `${text}\n`).join(""));
+          const all = (await grep(log, "^match")).text.split("\n");
+          const { text, matches = 0, matches_before: before = 0 } = await grep(log, "^match", { tailLines });
+          expect(matches - before).toBe(Math.min(matches, tailLines));
+          const shown = text.split("\n");
+          expect(shown.filter((one) => one.includes("→")).length).toBe(matches - before);
+          const hasContext = all.slice(-shown.length);
+          expect(shown).toEqual(hasContext);
+        },
+      ),
+    );
   });
 
   test("ends when the text is full, and goes on from there", async () => {

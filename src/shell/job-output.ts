@@ -18,6 +18,9 @@ export const JobOutput = Named("JobOutput", {
   start: UInt64({ description: "The number of the first line that is still kept." }),
   end: UInt64({ description: "The number that the next line gets." }),
   matches: Type.Optional(UInt64({ description: "With `grep`: the lines that match, up to `next`." })),
+  matches_before: Type.Optional(
+    UInt64({ description: "With `grep` and `tail_lines`: those before the first shown one, if any." }),
+  ),
   found: Type.Optional(Type.String({ description: "The line that `wait_for` found." })),
   found_line: Type.Optional(UInt64({ description: "Its number." })),
 });
@@ -214,70 +217,127 @@ export interface GrepOptions extends OutputSelection {
 
 /**
  * Returns the lines that match from `since` on, with two before and after each, as a search shows them:
- * `number→line` and `number-line`. It ends when the text is full; `tailLines` selects the last of them.
+ * `number→line` and `number-line`. It ends when the text is full; with `tailLines` it has the last lines that
+ * match, if they fit.
  */
 export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
   const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
   if (slice.isDue) await slice.yieldIfDue();
   const from = log.positionOf(since);
-  const found = new FoundLines(tailLines);
+  const isTail = tailLines !== undefined;
+  const found = new FoundLines(isTail ? { matches: tailLines, bytes: maxBytes } : undefined);
   let next = from;
   for (const line of linesOf(log, from)) {
-    if (found.bytes > maxBytes) break;
+    if (!isTail && found.bytes > maxBytes) break;
     found.add(line, pattern.find(line.bytes));
     next = line.end;
     if (!slice.isDue) continue;
     await slice.yieldIfDue();
     deadline.check();
   }
-  return { text: found.text, matches: found.matches, ...numbersOf(log, Math.max(from, log.start), next) };
+  const { text, matches, matchesBefore } = found;
+  return {
+    text,
+    matches,
+    ...(matchesBefore > 0 && { matches_before: matchesBefore }),
+    ...numbersOf(log, Math.max(from, log.start), next),
+  };
+}
+
+/** Maxima of what is shown. */
+interface Most {
+  readonly matches: number;
+  readonly bytes: number;
+}
+
+/** A matching line with those around it, as an answer shows them. */
+interface Group {
+  /** Whether lines are left out before it. */
+  readonly hasGap: boolean;
+  before: readonly string[];
+  readonly match: string;
+  readonly after: string[];
 }
 
 /** The matching lines and those around them, as an answer shows them. */
 class FoundLines {
   matches = 0;
   bytes = 0;
-  readonly #most: number | undefined;
-  readonly #lines: string[] = [];
-  readonly #before: string[] = [];
-  #after = 0;
+  readonly #most: Most | undefined;
+  readonly #groups: Group[] = [];
+  /** The index of the first group that is kept. Removing each from the array would move all others. */
+  #first = 0;
+  #before: string[] = [];
   #hasGap = false;
 
-  /** Keeps the last `most` shown lines. */
-  constructor(most: number | undefined) {
+  /** Keeps the last groups, at most `most`, but at least one. */
+  constructor(most: Most | undefined) {
     this.#most = most;
   }
 
   get text(): string {
-    return this.#lines.map((line) => `${line}\n`).join("");
+    const lines = this.#groups.slice(this.#first).flatMap(({ hasGap, before, match, after }, index) => {
+      const separator = hasGap && index > 0 ? ["--"] : [];
+      return [...separator, ...before, match, ...after];
+    });
+    return lines.map((line) => `${line}\n`).join("");
+  }
+
+  /** The number of matching lines before the first that is kept. */
+  get matchesBefore(): number {
+    return this.matches - (this.#groups.length - this.#first);
   }
 
   add({ number, bytes }: OutputLine, at: number): void {
     if (at >= 0) {
       this.matches++;
-      if (this.#hasGap && this.#lines.length > 0) this.#show("--");
-      for (const before of this.#before.splice(0)) this.#show(before);
-      this.#show(`${number}→${excerpt(bytes, at)}`);
-      this.#after = contextLines;
+      const match = `${number}→${excerpt(bytes, at)}`;
+      const group = { hasGap: this.#hasGap, before: this.#before, match, after: [] };
+      this.#groups.push(group);
+      this.bytes += sizeOf(group);
+      this.#before = [];
       this.#hasGap = false;
-    } else if (this.#after > 0) {
-      this.#after--;
-      this.#show(`${number}-${excerpt(bytes, 0)}`);
     } else {
-      this.#before.push(`${number}-${excerpt(bytes, 0)}`);
-      if (this.#before.length <= contextLines) return;
-      this.#before.shift();
-      this.#hasGap = true;
+      const line = `${number}-${excerpt(bytes, 0)}`;
+      const last = this.#groups.at(-1);
+      if (last === undefined || last.after.length === contextLines) this.#addBefore(line);
+      else {
+        last.after.push(line);
+        this.bytes += sizeOfLine(line);
+      }
     }
+    this.#dropFirst();
   }
 
-  #show(line: string): void {
-    this.#lines.push(line);
-    this.bytes += Buffer.byteLength(line) + 1;
-    if (this.#most === undefined || this.#lines.length <= this.#most) return;
-    this.bytes -= Buffer.byteLength(this.#lines.shift()!) + 1;
+  /** Keeps a line that is shown if one of the next matches. */
+  #addBefore(line: string): void {
+    this.#before.push(line);
+    if (this.#before.length <= contextLines) return;
+    this.#before.shift();
+    this.#hasGap = true;
+  }
+
+  #dropFirst(): void {
+    const most = this.#most;
+    if (most === undefined) return;
+    while (this.#groups.length - this.#first > 1) {
+      if (this.#groups.length - this.#first <= most.matches && this.bytes <= most.bytes) break;
+      const [dropped, kept] = [this.#groups[this.#first]!, this.#groups[this.#first + 1]!];
+      this.bytes -= sizeOf(dropped) + sizeOf(kept);
+      if (!kept.hasGap) kept.before = [...dropped.after, ...kept.before].slice(-contextLines);
+      this.bytes += sizeOf(kept);
+      this.#first++;
+    }
+    if (2 * this.#first <= this.#groups.length) return;
+    this.#groups.splice(0, this.#first);
+    this.#first = 0;
   }
 }
+
+const sizeOfLine = (line: string): number => Buffer.byteLength(line) + 1;
+
+const sizeOf = ({ hasGap, before, match, after }: Group): number =>
+  [...(hasGap ? ["--"] : []), ...before, match, ...after].reduce((sum, line) => sum + sizeOfLine(line), 0);
 
 /** Returns the shown part of a line, around the byte `at`. */
 function excerpt(line: Buffer, at: number): string {

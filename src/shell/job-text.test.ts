@@ -65,6 +65,13 @@ describe("a job", () => {
     expect(renderJob({ ...job, output: { ...output, ...part }, awaited: "b" }, plain)).toBe(text);
   });
 
+  test("of a search says how to see the matches before the last ones", () => {
+    const last = { ...output, text: "9→b\n", next: 10, end: 10, matches: 3, matches_before: 2 };
+    expect(renderJob({ ...job, output: last, isSearch: true, since: 4 }, plain)).toBe(
+      "[2 lines that match before: since 4 without tail_lines]\n9→b\n[job-1: exit code 0 after 12 ms; 3 lines match]",
+    );
+  });
+
   test("names the maxima that fields exceeded", () => {
     const maxima = { wait_ms: 30_000, max_output_bytes: 4096 };
     expect(renderJob({ ...job, output: { ...output, end: 9 }, maxima }, plain)).toBe(

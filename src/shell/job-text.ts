@@ -61,7 +61,17 @@ export function renderJob(
   { id, ending, output, since = 1, awaited, isSearch = false, maxima }: ShownJob,
   wording: Pick<Wording, "sentence">,
 ): string {
-  const { text, from, next, start, end, matches, found, found_line: line } = output;
+  const {
+    text,
+    from,
+    next,
+    start,
+    end,
+    matches,
+    matches_before: before = 0,
+    found,
+    found_line: line,
+  } = output;
   const isRunning = ending.status === "running";
   const first = Math.max(start, since);
   const isShown = found === undefined || text.includes(found);
@@ -77,6 +87,7 @@ export function renderJob(
   return [
     ...(start > since && from === start ? [`[lines before ${start} are no longer kept]`] : []),
     ...(!isSearch && from > first ? [`[${countLines(from - first)} before: since ${first}, or grep]`] : []),
+    ...(before > 0 ? [`[${countLines(before)} that match before: since ${first} without tail_lines]`] : []),
     ...(isShown ? [] : [`${line}→${found}`]),
     ...renderOutput(text),
     ...(text !== "" || isSearch ? [] : [since > 1 ? `[no output since line ${since}]` : "[no output]"]),

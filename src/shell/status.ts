@@ -118,12 +118,16 @@ interface AnsweredJob {
 
 /** Returns the maxima without which the call would have waited longer, or shown more. */
 function maximaOf(
-  { since = 1, tail_lines: tail = Number.POSITIVE_INFINITY, wait_ms, max_output_bytes }: StatusRequest,
-  { job, output: { from, next, start, end, found } }: AnsweredJob,
+  { since = 1, tail_lines: tail = Number.POSITIVE_INFINITY, grep, wait_ms, max_output_bytes }: StatusRequest,
+  { job, output: { from, next, start, end, matches = 0, matches_before: before = 0, found } }: AnsweredJob,
   { config }: ShellContext,
 ) {
   const isWaitCut = job.status === "running" && found === undefined;
-  const isOutputCut = next < end || from > Math.max(start, since, next - tail);
+  const isTailCut =
+    grep === undefined
+      ? from > Math.max(start, since, next - tail)
+      : matches - before < Math.min(matches, tail);
+  const isOutputCut = next < end || isTailCut;
   return exceededMaxima(
     { wait_ms, max_output_bytes },
     {

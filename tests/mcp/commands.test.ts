@@ -160,6 +160,20 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(textOf(await connected.call("shell_kill", { job_id }))).toContain("had ended already");
   });
 
+  test("the last matching lines of a job are shown, and those before as the answer says", async () => {
+    const line = 'for i in 1 2 3 4 5 6 7 8 9; do echo "line $i"; echo plain; done';
+    const started = await connected.call("shell_exec_bg", { command: "sh", args: ["-c", line] });
+    const job_id = /job-\d+/.exec(textOf(started))![0];
+    await connected.call("shell_status", { job_id, wait_ms: 30_000 });
+    const status = async (args: object) => textOf(await connected.call("shell_status", { job_id, ...args }));
+    const last = await status({ grep: "line", tail_lines: 2 });
+    const [first, ...shown] = last.split("\n");
+    expect(first).toBe("[7 lines that match before: since 1 without tail_lines]");
+    expect(shown.filter((line) => line.includes("→"))).toEqual(["15→line 8", "17→line 9"]);
+    const all = await status({ grep: "line", since: 1 });
+    for (const number of [1, 2, 3, 4, 5, 6, 7]) expect(all).toContain(`→line ${number}\n`);
+  });
+
   test("programs are those of the configuration, and of --allow", async () => {
     const refused = await connected.call("shell_exec", { command: "nmap" });
     expect(refused.isError).toBe(true);
