@@ -1,6 +1,6 @@
 /** Files in other encodings than UTF-8: a byte order mark decides, then the field `encoding`. */
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../base/log/log.ts";
@@ -111,6 +111,26 @@ test("sed changes nothing that the encoding cannot hold", async () => {
     /is not valid UTF-8.*"encoding": "windows-1252"/,
   );
   expect([readFileSync(at("le")), readFileSync(at("latin1"))]).toEqual([half, files.latin1]);
+});
+
+test("sed says how to repeat a call for a file that failed, so that no other is changed twice", async () => {
+  const sent = { path: at("both"), pattern: "v", replacement: "vv" };
+  mkdirSync(at("both/\u00e4"), { recursive: true });
+  writeFileSync(at("both/plain"), "v\n");
+  writeFileSync(at("both/\u00e4/latin"), Buffer.from("v\xff\n", "latin1"));
+  const { results } = await call("sed", sent);
+  const { error } = (results as unknown as { error?: string }[]).find((one) => one.error !== undefined)!;
+  expect(error).toMatch(
+    /This file was not changed\..*"encoding": "windows-1252"\. The call has changed other files: /,
+  );
+  const files = JSON.parse(/"files": (\[.*?\]) and no "path"/.exec(error!)![1]!);
+  const { path: _, ...repeated } = { ...sent, files, encoding: "windows-1252" };
+  expect(await call("sed", repeated)).toMatchObject({ total_replacements: 1 });
+  expect(readFileSync(at("both/plain"), "utf8")).toBe("vv\n");
+  expect(readFileSync(at("both/\u00e4/latin"), "latin1")).toBe("vv\xff\n");
+  const again = { ...sent, pattern: "none", include_glob: ["latin"] };
+  expect(JSON.stringify(await call("sed", again))).not.toContain("other files");
+  rmSync(at("both"), { recursive: true });
 });
 
 test("sed leaves what seems to be UTF-16 alone, unless the request names an encoding", async () => {

@@ -194,6 +194,10 @@ export const refuseFs = {
     ),
 } as const;
 
+/** Returns the error about one file in a call that has changed others, which must not be changed twice. */
+export const onlyThere = (message: string, path: string): string =>
+  `${message.replace("Nothing was changed.", "This file was not changed.")} The call has changed other files: to repeat it for this one alone, send "files": [${JSON.stringify(path)}] and no "path".`;
+
 /** Returns the refusal of a new entry, which is missing only if its folder is. */
 export const explainedMissing = (refusal: Refusal, path: string): Refusal =>
   refusal.reason === "missing" && !refusal.isBelowFile

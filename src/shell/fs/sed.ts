@@ -18,7 +18,7 @@ import { requestedEncoding } from "../../text/encodings/requested-encoding.ts";
 import type { LineReplacement } from "../../text/regex/rust-regex.ts";
 import type { ShellContext } from "../define.ts";
 import { defineFsFunction, foundPaths, requirePath, shortDeadline } from "./define.ts";
-import { inShellWords, refuseFs } from "./fs-errors.ts";
+import { inShellWords, onlyThere, refuseFs } from "./fs-errors.ts";
 import { filtersFor } from "./globs.ts";
 import { type Start, startOf } from "./grep.ts";
 import { HostEncoding, withoutEncoding } from "./host-encoding.ts";
@@ -104,9 +104,19 @@ export const sed = defineFsFunction({
       results.push(await resultOf(path, edit, call));
       if (slice.isDue) await slice.yieldIfDue();
     }
+    if (profile.explained_errors) adviseOneByOne(results);
     return { results, total_replacements: results.reduce((sum, { replacements }) => sum + replacements, 0) };
   },
 });
+
+type FileResult = Static<typeof FsSedFileResult>;
+
+/** Adds to each error the call for that file alone, if the call has changed other files. */
+function adviseOneByOne(results: readonly FileResult[]): void {
+  if (results.every(({ replacements }) => replacements === 0)) return;
+  for (const result of results)
+    if (typeof result.error === "string") result.error = onlyThere(result.error, result.path);
+}
 
 /** Throws unless the call may reach all paths, before any is changed. */
 async function requireAll(jail: Jail, paths: readonly string[], pace: Pace): Promise<void> {
@@ -214,11 +224,7 @@ async function editFile(
 const asItIs = (text: Buffer): Steps<Pick<OpenedText, "text" | "bytesOf">> =>
   inOneStep(() => ({ text, bytesOf: (edited) => inOneStep(() => edited) }));
 
-async function resultOf(
-  path: string,
-  edit: Edit,
-  call: ShellContext,
-): Promise<Static<typeof FsSedFileResult>> {
+async function resultOf(path: string, edit: Edit, call: ShellContext): Promise<FileResult> {
   try {
     return { path, replacements: await editFile(path, edit, call), success: true };
   } catch (error) {
