@@ -6,9 +6,9 @@
  * and the next call that works. It names only paths that the caller sent.
  */
 
-import { quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
+import { type LinkFault, quoteShort, Refusal, type RefusalDetails } from "./refusal.ts";
 
-export { quoteShort, type Reason, Refusal, type RefusalDetails } from "./refusal.ts";
+export { type LinkFault, quoteShort, type Reason, Refusal, type RefusalDetails } from "./refusal.ts";
 
 /** The errors of system calls that report an exhausted or broken resource, whatever was called. */
 export const shortages: Readonly<Record<string, string>> = {
@@ -166,11 +166,12 @@ export const refuse = {
       path,
     ),
 
-  badLink: (path: string): Refusal =>
+  badLink: (path: string, linkFault?: LinkFault): Refusal =>
     new Refusal(
       "outside",
       `The path ${quoteShort(path)} goes through a symbolic link that leads outside, dangles or loops; name the real file inside the base folder instead.`,
       path,
+      { linkFault },
     ),
 
   notAFile: (path: string): Refusal =>

@@ -39,8 +39,12 @@ export type CallEnding = "deadline" | "cancel" | "stop";
 /** Further facts that help a caller repair its call, as JSON. */
 export type RefusalDetails = Readonly<Record<string, unknown>>;
 
+/** The reason why a path cannot go through a link. */
+export type LinkFault = "dangles" | "leads-out" | "loops";
+
 interface RefusalOptions {
   readonly isBelowFile?: boolean;
+  readonly linkFault?: LinkFault | undefined;
   readonly details?: RefusalDetails;
   readonly ending?: CallEnding | undefined;
 }
@@ -53,6 +57,8 @@ export class Refusal extends Error {
   readonly path: string | undefined;
   /** Whether the path is missing because it continues below a file. */
   readonly isBelowFile: boolean;
+  /** The fault of a link in the path, if known. */
+  readonly linkFault: LinkFault | undefined;
   readonly details: RefusalDetails | undefined;
   /** The ending that the refusal reports, if any. */
   readonly ending: CallEnding | undefined;
@@ -61,12 +67,13 @@ export class Refusal extends Error {
     reason: Reason,
     message: string,
     path?: string,
-    { isBelowFile = false, details, ending }: RefusalOptions = {},
+    { isBelowFile = false, linkFault, details, ending }: RefusalOptions = {},
   ) {
     super(message);
     this.reason = reason;
     this.path = path;
     this.isBelowFile = isBelowFile;
+    this.linkFault = linkFault;
     this.details = details;
     this.ending = ending;
   }

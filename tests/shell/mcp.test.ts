@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CallToolResult, Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -34,6 +34,49 @@ describe.each(defaultSubjects)("%s", (subject) => {
     expect(JSON.stringify(tools.map(({ inputSchema }) => inputSchema))).not.toMatch(/channel|target/);
     expect(client.getServerVersion()).toMatchObject({ name: "shell" });
     expect(client.getServerCapabilities()).not.toHaveProperty("resources");
+  });
+
+  const shared = "goes through a symbolic link";
+  test.each([
+    ["ls", { path: "f" }, '"<name>/f" is not a folder; name a folder, or look at a file with shell_fs_stat.'],
+    [
+      "sed",
+      { files: ["d"], pattern: "x", replacement: "y" },
+      "is not a regular file; list a folder with shell_fs_ls",
+    ],
+    ["sed", { files: ["f"], pattern: "x", replacement: "y" }, "make it writable first, with shell_fs_chmod."],
+    [
+      "chmod",
+      { path: "inner", mode: "0755", recursive: true },
+      "is a link, and a recursive shell_fs_chmod goes",
+    ],
+    ["stat", { path: "dangling" }, `"<name>/dangling" ${shared} whose target is missing`],
+    ["ls", { path: "outer" }, `"<name>/outer" ${shared} that leads out of the served folder`],
+    ["ls", { path: "up/x" }, `"<name>/up/x" ${shared} that leads out of the served folder`],
+    ["stat", { path: "loop" }, "goes through symbolic links that lead to each other"],
+    ["stat", { path: "../.." }, 'The path "<name>/../.." leaves the base folder'],
+  ])("%s of %j is refused for its own reason, with functions that are offered", async (op, payload, text) => {
+    const name = "kinds";
+    const at = (path: string) => join(folder, name, path);
+    mkdirSync(at("d"), { recursive: true });
+    writeFileSync(at("f"), "x\n", { mode: 0o444 });
+    const links = { dangling: "nowhere", outer: "/etc", up: "../../..", loop: "loop", inner: "d" };
+    for (const [link, target] of Object.entries(links)) symlinkSync(target, at(link));
+    try {
+      const named = JSON.parse(JSON.stringify(payload), (key, value) =>
+        key === "path" || (/^\d+$/.test(key) && typeof value === "string") ? `${name}/${value}` : value,
+      );
+      const { tools } = await client.listTools();
+      const answer = await call(`shell_fs_${op}`, named);
+      expect(answer.isError).toBe(true);
+      const said = JSON.stringify(answer.content).replaceAll('\\\\\\"', '"').replaceAll('\\"', '"');
+      expect(said).toContain(text.replaceAll("<name>", name));
+      expect(said).not.toContain(folder);
+      const offered = new Set(tools.map((tool) => tool.name));
+      for (const tool of said.match(/\b(?:coder|shell)_\w+/g) ?? []) expect(offered).toContain(tool);
+    } finally {
+      rmSync(at(""), { recursive: true });
+    }
   });
 
   test("without --tools all, those on files are not there", async () => {

@@ -221,7 +221,7 @@ class Walk {
   /** Replaces the link `name` by the names of its target. */
   #followLink(name: string): undefined {
     const target = this.#readLink(name);
-    if (++this.#links > maxLinks) throw refuse.badLink(this.#requested);
+    if (++this.#links > maxLinks) throw refuse.badLink(this.#requested, "loops");
     const isAbsolute = target.startsWith("/");
     const { names, folderOnly } = splitPath(isAbsolute ? this.#belowBase(target) : target);
     if (this.#index === this.#names.length - 1) this.#folderOnly ||= folderOnly;
@@ -267,7 +267,7 @@ class Walk {
       if (errnoOf(error) !== "EINVAL") throw error;
       // It is a file, not a link, and the path continues below it.
       throw this.#index + 1 < this.#linkEnd
-        ? refuse.badLink(this.#requested)
+        ? refuse.badLink(this.#requested, "dangles")
         : refuse.absent(this.#requested, "below-file");
     }
   }
@@ -280,7 +280,7 @@ class Walk {
     for (const root of this.#rules.linkRoots(this.#folder.path)) {
       if (`${target}/`.startsWith(root)) return target.slice(root.length);
     }
-    throw refuse.badLink(this.#requested);
+    throw refuse.badLink(this.#requested, "leads-out");
   }
 
   /** Removes the `..` at `index` and the name before it. */
@@ -291,7 +291,7 @@ class Walk {
       this.#linkEnd = Math.max(this.#linkEnd - 1, 0);
       return this.#restart();
     }
-    if (isOfLink && index <= this.#rules.rootDepth) throw refuse.badLink(this.#requested);
+    if (isOfLink && index <= this.#rules.rootDepth) throw refuse.badLink(this.#requested, "leads-out");
     if (index === 0) throw refuse.outside(this.#requested);
     if (++this.#restarts > maxRestarts) {
       throw isOfLink
@@ -337,7 +337,7 @@ class Walk {
 
   #meetMissingName(): ResolvedPath | undefined {
     this.#requireBase(pathIn(this.#folder.path, this.#names[this.#index]!));
-    if (this.#index < this.#linkEnd) throw refuse.badLink(this.#requested);
+    if (this.#index < this.#linkEnd) throw refuse.badLink(this.#requested, "dangles");
     // A missing name is not a link, so a `..` after it means the folder that would contain it.
     const back = this.#names.indexOf("..", this.#index + 1);
     return back === -1 ? this.#placeOfNew() : this.#goBack(back);

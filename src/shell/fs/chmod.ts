@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
+import { Refusal } from "../../base/errors.ts";
 import { Nullable, UInt32, UInt64 } from "../../base/schema/fragments.ts";
 import { changeMode } from "../../filesystem/operations/change-mode.ts";
 import { defineFsFunction, requirePath, shortDeadline } from "./define.ts";
+import { refuseFs } from "./fs-errors.ts";
 import { parseMode } from "./mode.ts";
 
 /** `shell::fs::chmod`: permission bits and owner of a file or a tree (shell §9.5). */
@@ -29,7 +31,11 @@ export const chmod = defineFsFunction({
     using deadline = shortDeadline(context);
     const owners = { uid: uid ?? undefined, gid: gid ?? undefined };
     const change = { path, mode: parseMode(mode), ...owners, recursive };
-    const updated = await changeMode(tree, change, { ...context, deadline });
-    return { updated };
+    try {
+      return { updated: await changeMode(tree, change, { ...context, deadline }) };
+    } catch (error) {
+      const isOfLink = error instanceof Refusal && error.reason === "wrong-kind";
+      throw isOfLink && context.profile.explained_errors ? refuseFs.recursiveLink(path) : error;
+    }
   },
 });

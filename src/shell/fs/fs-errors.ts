@@ -1,6 +1,6 @@
 /** Refusals in the words of `shell::fs::*`. Fixed phrases are those of shell §11.2. */
 import { posix } from "node:path";
-import { quoteShort, type Reason, Refusal } from "../../base/errors.ts";
+import { type LinkFault, quoteShort, type Reason, Refusal } from "../../base/errors.ts";
 import type { ShellProfile } from "../profiles.ts";
 
 /** The sentences that replace shared ones, which name functions of another family. */
@@ -16,10 +16,13 @@ const sentences: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
     `${quoteShort(path)} exists already; remove it with shell::fs::rm, or choose another name.`,
 };
 
-/** The sentences that differ in the profile `agent`. */
-const explained: Readonly<Partial<Record<Reason, (path: string) => string>>> = {
-  denied: (path) =>
-    `The path ${quoteShort(path)}, or something below it, is denied by fs.denylist_paths or fs.deny_globs, or decides how this worker is configured. Name something else, or ask the user.`,
+/** Sentences of the profile `agent` on links that a path goes through. */
+const ofLinks: Readonly<Record<LinkFault, string>> = {
+  dangles: "a symbolic link whose target is missing; name an entry that exists, by a path without that link",
+  "leads-out":
+    "a symbolic link that leads out of the served folder; only files inside it can be reached. Send a path without that link",
+  loops:
+    "symbolic links that lead to each other, or too many of them. Send the path of the entry without them",
 };
 
 /**
@@ -35,9 +38,43 @@ export function inShellWords(refusal: Refusal, profile?: Pick<ShellProfile, "exp
       `The path ${quoteShort(path)} goes on below a file (ENOTDIR); name the file itself.`,
       path,
     );
-  const sentence = (profile?.explained_errors ? explained[reason] : undefined) ?? sentences[reason];
+  if (profile?.explained_errors) return explained(refusal, path);
+  const sentence = sentences[reason];
   return sentence === undefined ? refusal : new Refusal(reason, sentence(path), path);
 }
+
+/** Returns the refusal in the words of the profile `agent`, which say what applies to this path alone. */
+function explained(refusal: Refusal, path: string): Refusal {
+  const { reason, linkFault, details, ending } = refusal;
+  const words = explanationOf(refusal, path);
+  return words === refusal.message
+    ? refusal
+    : new Refusal(reason, words, path, { linkFault, details, ending });
+}
+
+function explanationOf({ reason, message, linkFault }: Refusal, path: string): string {
+  if (linkFault !== undefined) return `The path ${quoteShort(path)} goes through ${ofLinks[linkFault]}.`;
+  switch (reason) {
+    case "denied":
+      return `The path ${quoteShort(path)}, or something below it, is denied by fs.denylist_paths or fs.deny_globs, or decides how this worker is configured. Name something else, or ask the user.`;
+    case "missing":
+    case "exists":
+      return sentences[reason]!(path);
+    default:
+      return message.replace(quotedOrForeign, (part) => ownFunctions.get(part) ?? part);
+  }
+}
+
+/** The advice of shared sentences that names functions of the coder worker, with functions of this one. */
+const ownFunctions: ReadonlyMap<string, string> = new Map([
+  ["read a file with coder::read-file", "look at a file with shell::fs::stat"],
+  ["list a folder with coder::list-folder", "list a folder with shell::fs::ls"],
+  ["with the op chmod of coder::transact", "with shell::fs::chmod"],
+]);
+
+/** Matches these, and text in quotes, since a file may be named like them. */
+const quotedOrForeign =
+  /"(?:[^"\\]|\\.)*"|(?:read a file with coder::read-file|list a folder with coder::list-folder|with the op chmod of coder::transact)/g;
 
 const moveInto = (into: string | undefined): string =>
   into === undefined
@@ -112,6 +149,12 @@ export const refuseFs = {
     new Refusal(
       "bad-input",
       `${quoteShort(path)} is a folder and "recursive" is false; leave "recursive" out, or name a file.`,
+    ),
+
+  recursiveLink: (path: string): Refusal =>
+    new Refusal(
+      "wrong-kind",
+      `${quoteShort(path)} is a link, and a recursive shell::fs::chmod goes through none. Nothing was changed. Name the folder that it leads to, or send "recursive": false.`,
     ),
 
   longGlobs: (field: string, longest: number): Refusal =>
