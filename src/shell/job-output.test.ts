@@ -118,6 +118,13 @@ describe("a search in an output", () => {
     expect(await grep(log, "none")).toMatchObject({ text: "", matches: 0 });
   });
 
+  test("takes CRLF for the end of a line", async () => {
+    const log = logOf("HTTP/1.1 200 OK\r\n\r\na\rb\r\n");
+    expect((await grep(log, "OK$")).text).toBe("1→HTTP/1.1 200 OK\n2-\n3-a\rb\n");
+    expect(await grep(log, "^$")).toMatchObject({ matches: 1 });
+    expect(await grep(log, "^b$")).toMatchObject({ matches: 0 });
+  });
+
   test("shows the last lines that match, with those around them, and counts the matches before", async () => {
     const log = logOf("a\nb\nc\nbad 1\nd\ne\nf\nbad 2\nbad 3\ng\nh\ni\n");
     expect(await grep(log, "^bad", { tailLines: 1 })).toMatchObject({
@@ -224,9 +231,16 @@ describe("waiting", () => {
     log.add(Buffer.from("not yet\nread"), "stdout");
     log.add(Buffer.from("y in 5 ms\n"), "stdout");
     expect(await later).toEqual({ found: "ready in 5 ms", found_line: 4 });
+    const written = wait(log, "^done$", { from: log.end });
+    log.add(Buffer.from("done\r\n"), "stdout");
+    expect(await written).toEqual({ found: "done", found_line: 5 });
+    const halfway = wait(log, "^half$", { from: log.end });
+    log.add(Buffer.from("half\r"), "stderr");
+    expect(await halfway).toEqual({ found: "half", found_line: 6 });
+    log.add(Buffer.from("\n"), "stderr");
     const prompt = wait(log, "Password: $", { from: log.end });
     log.add(Buffer.from("Password: "), "stderr");
-    expect(await prompt).toEqual({ found: "Password: ", found_line: 5 });
+    expect(await prompt).toEqual({ found: "Password: ", found_line: 7 });
   });
 
   test("ends with the job, with its time, and with the call", async () => {

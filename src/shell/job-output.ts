@@ -174,7 +174,7 @@ interface OutputLine {
   readonly number: number;
   /** The position of the next line. */
   readonly end: number;
-  /** The bytes of the line, without its line feed. */
+  /** The bytes of the line, without its end: LF, or CRLF as terminals and protocols write it. */
   readonly bytes: Buffer;
 }
 
@@ -195,7 +195,7 @@ export function* linesOf(
     const chunk = log.read(position, Math.min(to, log.end, position + chunkBytes));
     let done = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, done)) {
-      yield { number, bytes: chunk.subarray(done, end), end: position + end + 1 };
+      yield { number, bytes: withoutReturn(chunk.subarray(done, end)), end: position + end + 1 };
       number++;
       done = end + 1;
     }
@@ -203,6 +203,9 @@ export function* linesOf(
     position += done;
   }
 }
+
+const withoutReturn = (line: Buffer): Buffer =>
+  line.at(-1) === carriageReturn ? line.subarray(0, -1) : line;
 
 /** The number of lines shown before and after each match. */
 const contextLines = 2;
@@ -419,7 +422,7 @@ class LineReader {
       await slice.yieldIfDue();
       deadline.check();
     }
-    const unfinished = this.#log.unfinished();
+    const unfinished = withoutReturn(this.#log.unfinished());
     const at = unfinished.length === 0 ? -1 : this.#pattern.find(unfinished);
     if (at < 0) return undefined;
     return { found: excerpt(unfinished, at), found_line: this.#log.lineAt(this.#log.end) };
