@@ -45,7 +45,7 @@ export type LinkFault = "dangles" | "leads-out" | "loops";
 interface RefusalOptions {
   readonly isBelowFile?: boolean;
   readonly linkFault?: LinkFault | undefined;
-  readonly details?: RefusalDetails;
+  readonly details?: RefusalDetails | undefined;
   readonly ending?: CallEnding | undefined;
 }
 

@@ -6,9 +6,10 @@ import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { FsScope } from "../calls/contract/fs-scope.ts";
 import { optionFields } from "./command-options.ts";
 import type { ShellConfig } from "./config.ts";
+import type { ShellContext } from "./define.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
 import { maxArgumentsBytes, type StartProblem } from "./programs/start-problems.ts";
-import { type Argv, maxArgs, parseArgv } from "./programs/words.ts";
+import { type Argv, maxArgs, parseArgv, readCommandLine } from "./programs/words.ts";
 import { Target } from "./target.ts";
 
 /** The descriptions of the fields in the published reference, which differ between the two functions. */
@@ -123,6 +124,26 @@ export function programOf(command: Pick<ShellCommand, "command" | "args">): stri
   } catch {
     return undefined;
   }
+}
+
+/** Returns the line that holds the words of a command, unless `args` does. */
+export const commandLineOf = ({
+  command,
+  args,
+}: Pick<ShellCommand, "command" | "args">): string | undefined => (args === null ? command : undefined);
+
+/**
+ * Throws a plain refusal for a command of several lines in the profile `agent`: one program would get the
+ * words of all.
+ */
+export function requireOneLine(
+  command: Pick<ShellCommand, "command" | "args">,
+  { profile, config: { allowlist } }: Pick<ShellContext, "profile" | "config">,
+): void {
+  const line = commandLineOf(command);
+  if (!profile["exec.one_line"] || line === undefined || !readCommandLine(line).hasBreak) return;
+  const isAllowed = (name: string) => allowlist.length === 0 || allowlist.includes(name);
+  throw refusePlainly.severalLines(["sh", "bash"].find(isAllowed));
 }
 
 /** Returns the argument vector of a command. Throws a plain refusal. */

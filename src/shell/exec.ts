@@ -1,7 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Int32, Nullable, UInt64 } from "../base/schema/fragments.ts";
 import type { Wording } from "../calls/contract/wording.ts";
-import { argvOf, commandFields, parseCommand, programOf, resolveTimeout } from "./command.ts";
+import {
+  argvOf,
+  commandFields,
+  commandLineOf,
+  parseCommand,
+  programOf,
+  requireOneLine,
+  resolveTimeout,
+} from "./command.ts";
 import { type HeldOptions, holdOptions, requireNoOptions } from "./command-options.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { admitProgram, refusingStart } from "./host.ts";
@@ -85,6 +93,7 @@ export const exec = defineShellFunction({
   ],
   async handle(command, context) {
     await context.policy.prepare();
+    requireOneLine(command, context);
     const argv = argvOf(command);
     const timeoutMs = resolveTimeout(command, context.config);
     if (command.target.kind === "sandbox") {
@@ -98,7 +107,7 @@ export const exec = defineShellFunction({
       const program = admitProgram(argv, context, held.options);
       context.log.info("exec", { caller: context.caller, program: program.file });
       const limits = { timeoutMs, signal: context.deadline.signal };
-      const run = { program, held, limits, snapshot: command.snapshot };
+      const run = { program, line: commandLineOf(command), held, limits, snapshot: command.snapshot };
       if (command.output === "channel") return await runIntoChannel(run, context);
       const result = await runToItsEnd(run, context);
       if (!result.stdout_truncated && !result.stderr_truncated) return result;
@@ -115,10 +124,11 @@ export const exec = defineShellFunction({
 });
 
 /** Keeps the whole output of a command if the answer cuts it and the profile requires it. */
-async function runToItsEnd({ program, held, limits, snapshot }: Run, context: ShellContext) {
+async function runToItsEnd({ program, line, held, limits, snapshot }: Run, context: ShellContext) {
   const { programs, jobs, caller, profile } = context;
   const observed = await observe(context, {
     program,
+    line,
     findUnguarded: held.findUnguarded,
     at: held.at,
     snapshot,
@@ -148,6 +158,7 @@ async function runToItsEnd({ program, held, limits, snapshot }: Run, context: Sh
 
 interface Run {
   readonly program: Program;
+  readonly line: string | undefined;
   readonly held: HeldOptions;
   readonly snapshot: readonly string[] | undefined;
   readonly limits: RunLimits & { readonly signal: AbortSignal };
@@ -157,10 +168,11 @@ interface Run {
  * Answers once the program has started. Its result follows on the channel; the program ends when the reader
  * leaves.
  */
-async function runIntoChannel({ program, held, limits, snapshot }: Run, context: ShellContext) {
+async function runIntoChannel({ program, line, held, limits, snapshot }: Run, context: ShellContext) {
   const { bus, programs } = context;
   const observed = await observe(context, {
     program,
+    line,
     findUnguarded: held.findUnguarded,
     at: held.at,
     snapshot,

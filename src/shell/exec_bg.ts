@@ -4,9 +4,11 @@ import { Nullable } from "../base/schema/fragments.ts";
 import {
   argvOf,
   commandFields,
+  commandLineOf,
   parseCommand,
   parsePlainly,
   programOf,
+  requireOneLine,
   resolveTimeout,
   type ShellCommand,
 } from "./command.ts";
@@ -94,6 +96,7 @@ export const execBg = defineShellFunction({
   examples: [{ title: "A long search", request: { command: "grep", args: ["-rc", "needle", "/srv/data"] } }],
   async handle(command, context) {
     await context.policy.prepare();
+    requireOneLine(command, context);
     const argv = argvOf(command);
     const started = await start(command, argv, context);
     const wait = command.start_ms ?? context.profile["exec_bg.start_ms"];
@@ -157,6 +160,7 @@ function startHere(options: JobCommand, argv: Argv, context: ShellContext): Prom
     const { snapshot } = options;
     const observed = await observe(context, {
       program,
+      line: commandLineOf(options),
       findUnguarded: held.findUnguarded,
       at: held.at,
       snapshot,

@@ -18,6 +18,7 @@ import { type CommandFeed, leftNote, type ObservedServices } from "./observed.ts
 import { PlainRefusal, refusePlainly } from "./programs/plain-refusal.ts";
 import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
+import { readCommandLine } from "./programs/words.ts";
 import { renderChanges } from "./render-changes.ts";
 import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
@@ -42,6 +43,8 @@ const patienceMs = 1000;
 
 interface Observing {
   readonly program: Program;
+  /** The line that its words were read from, if `args` was not sent. */
+  readonly line: string | undefined;
   /** Finds what the sandbox could not guard, like that of `BegunCommand`. */
   readonly findUnguarded: BegunCommand["findUnguarded"];
   /** The host path of the folder that it starts in, if that is served. */
@@ -57,7 +60,7 @@ interface Observing {
  */
 export async function observe(
   context: ShellContext,
-  { program, findUnguarded, at, snapshot: globs }: Observing,
+  { program, line, findUnguarded, at, snapshot: globs }: Observing,
 ): Promise<Observed> {
   const { functionId, author, config, profile, feed } = context;
   const name = basename(program.argv[0]);
@@ -85,10 +88,11 @@ export async function observe(
       const { made, readable } = hasChanged
         ? await findUnguarded().catch(() => nothingUnguarded)
         : nothingUnguarded;
+      const operated = line === undefined ? undefined : readCommandLine(line).operated;
       const exposed = await runInSlices(nameExposed(readable, context.namesOf), createTimeSlice());
       const notes = [
         ...new Set([
-          ...noteSyntax(program.argv, config.allowlist, output?.stderr),
+          ...noteSyntax({ argv: program.argv, operated, stderr: output?.stderr }, config.allowlist),
           ...noteReadable(exposed.entries),
           ...(await sandboxNotesOf(context, { argv: program.argv, at, exposed: exposed.names }, output)),
           ...noteMade(context.namesOf(made).toSorted(), context.keptBy),

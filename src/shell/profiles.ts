@@ -46,6 +46,8 @@ export const shellProfileTable = {
   "fs.keeps_line_ends": { contract: false, agent: true },
   /** Whether the whole output of a command stays readable like that of a job if the answer cuts it. */
   "exec.keeps_output": { contract: false, agent: true },
+  /** Whether a line break outside of quotes in `command` is refused, unless `args` is sent. */
+  "exec.one_line": { contract: false, agent: true },
   /** Whether a command with `snapshot` is refused if nothing can be held for it. */
   "exec.requires_snapshot": { contract: false, agent: true },
   /** Milliseconds that `exec_bg` waits for an early end. `undefined`: it answers at once. */

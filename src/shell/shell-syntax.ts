@@ -46,17 +46,28 @@ const shells = ["sh", "bash"];
 /** The beginning of such a note. It is not about a rule of the sandbox. */
 export const syntaxNote = "no shell";
 
+/** A command that has ended. */
+interface NotedCommand {
+  readonly argv: readonly string[];
+  /** The words of its line with operators outside of quotes; `undefined` if it had no line. */
+  readonly operated?: readonly string[] | undefined;
+  readonly stderr?: string | undefined;
+}
+
 /** Returns a note on the words of a command that a shell would act on, if it has any. */
 export function noteSyntax(
-  [program, ...words]: readonly string[],
+  { argv: [program, ...words], operated, stderr = "" }: NotedCommand,
   allowlist: readonly string[],
-  stderr = "",
 ): string[] {
-  const name = program!.slice(program!.lastIndexOf("/") + 1);
+  const name = lastNameOf(program!);
   const isGlob = takesPatterns.has(name) ? isMissingGlob(words, stderr) : (word: string) => glob.test(word);
-  const isActedOn = (word: string) => operators.has(word) || expansion.test(word) || isGlob(word);
-  if (shells.includes(name)) return [];
-  const found = firstOf(words, isActedOn);
+  const ofLine = operated && new Set(operated);
+  const isOperated = (word: string) => ofLine?.has(word) ?? (operators.has(word) && !isOwn(name, word));
+  const isOfShell = shells.includes(name);
+  const isActedOn = isOfShell
+    ? (word: string) => ofLine?.has(word) ?? false
+    : (word: string) => isOperated(word) || expansion.test(word) || isGlob(word);
+  const found = firstOf(isOperated(program!) ? [program!, ...words] : words, isActedOn);
   if (found.length === 0) return [];
   const named = found.map((word) => JSON.stringify(word.slice(0, maxWordUnits))).join(", ");
   const shell = shells.find((one) => allowlist.length === 0 || allowlist.includes(one));
@@ -66,6 +77,11 @@ export function noteSyntax(
   ];
   return [[`${syntaxNote} runs here: ${name} got ${named} as it is`, ...next].join("; ")];
 }
+
+const lastNameOf = (program: string): string => program.slice(program.lastIndexOf("/") + 1);
+
+/** Returns whether an operator is one of the program itself. */
+const isOwn = (program: string, word: string): boolean => program === "find" && word === ";";
 
 /** Returns the first words, at most three different ones, that pass the check. */
 function firstOf(words: readonly string[], isWanted: (word: string) => boolean): string[] {

@@ -90,6 +90,18 @@ const byDefault: readonly Advised[] = [
     next: { command: "ls", args: ["-l"] },
   },
   {
+    sent: { command: "cat a.txt\nls" },
+    advice: "Send each command in a call of its own, or the lines of one command joined by blanks.",
+    next: { command: "cat a.txt" },
+    answer: "one\n",
+  },
+  {
+    sent: { command: "cat\na.txt" },
+    advice: "Send each command in a call of its own, or the lines of one command joined by blanks.",
+    next: { command: "cat a.txt" },
+    answer: "one\n",
+  },
+  {
     sent: { command: "ls", env: { "NO-NAME": "1" } },
     advice: "Take one of them, or ask the user to add the name to allowed_env.",
     next: { command: "ls", env: { NO_COLOR: "1" } },
@@ -103,6 +115,12 @@ const byUser: readonly Advised[] = [
     advice: 'Send sh as `command`, and ["-c", LINE] with the whole line as `args`.',
     next: { command: "sh", args: ["-c", "FOO=1 printenv FOO"] },
     answer: "1\n",
+  },
+  {
+    sent: { command: "cat a.txt\nsh src/c.sh\n" },
+    advice: `or sh as 'command' and ["-c", LINES] as 'args'.`,
+    next: { command: "sh", args: ["-c", "cat a.txt\nsh src/c.sh\n"] },
+    answer: "one\nthree\n",
   },
   {
     sent: { command: "src/c.sh" },

@@ -150,6 +150,21 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(existsSync(join(connected.base, "inside"))).toBe(true);
   });
 
+  test("a command of several lines runs neither in the foreground nor as a job", async () => {
+    for (const tool of ["shell_exec", "shell_exec_bg"]) {
+      const refused = await connected.call(tool, { command: "cat a.txt\nls" });
+      expect(refused.isError).toBe(true);
+      expect(textOf(refused)).toContain("'command' has a line break outside of quotes");
+    }
+    expect(await exec("echo 'a\nb' \\\n c\n")).toStartWith("a\nb c\n[exit code 0");
+    expect(await exec("echo", { args: ["a\nb"] })).toStartWith("a\nb\n[exit code 0");
+  });
+
+  test("an operator that is part of a word is noted", async () => {
+    expect(await exec("echo a; ls")).toContain('\n[no shell runs here: echo got "a;" as it is; sh with args');
+    expect(await exec("echo 'a; b'")).not.toContain("no shell");
+  });
+
   test("a job is followed and ended", async () => {
     const started = await connected.call("shell_exec_bg", { command: "sh wait.sh" });
     const job_id = /job-\d+/.exec(textOf(started))![0];

@@ -16,6 +16,7 @@ const all: Readonly<Record<keyof typeof refusePlainly, PlainRefusal>> = {
   illFormed: refusePlainly.illFormed("command"),
   emptyCommand: refusePlainly.emptyCommand(),
   unclosedQuote: refusePlainly.unclosedQuote('"'),
+  severalLines: refusePlainly.severalLines("sh"),
   denylisted: refusePlainly.denylisted("mkfs"),
   notAllowed: refusePlainly.notAllowed("nmap", ["ls"]),
   otherFile: refusePlainly.otherFile("ls"),

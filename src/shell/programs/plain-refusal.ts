@@ -123,6 +123,13 @@ export const refusePlainly = {
       `argv: parse command: a quote (${quote}) is not closed; close it, or send the arguments in args, where quotes mean nothing.`,
     ),
 
+  /** Refuses several lines in `command`. `shell` is the name of one that may run, if any. */
+  severalLines: (shell: string | undefined): PlainRefusal =>
+    new PlainRefusal(
+      "bad-input",
+      `'command' has a line break outside of quotes, and no shell runs here: one program would get the words of all lines. Nothing was run. Send each command in a call of its own, or the lines of one command joined by blanks${shell === undefined ? "" : `, or ${shell} as 'command' and ["-c", LINES] as 'args'`}.`,
+    ),
+
   denylisted: (pattern: string): PlainRefusal =>
     new PlainRefusal(
       "denied-by-rule",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseArgv, parseWords } from "./words.ts";
+import { parseArgv, parseWords, readCommandLine } from "./words.ts";
 
 test.each([
   ["a#b", ["a#b"]],
@@ -31,6 +31,30 @@ test.each([
   [" \t\n", []],
 ])("%j splits into %j", (line, words) => {
   expect(parseWords(line)).toEqual(words);
+});
+
+test.each([
+  ["a\nb", true],
+  ["a\r\nb", true],
+  ["a #c\nb", true],
+  ["\n a b \n", false],
+  ["a \\\n b", false],
+  ["a 'b\nc'", false],
+  ['a "\n"', false],
+])("whether a line break divides %j: %p", (line, hasBreak) => {
+  expect(readCommandLine(line).hasBreak).toBe(hasBreak);
+});
+
+test.each([
+  ["a; b", ["a;"]],
+  ["a&&b||c", ["a&&b||c"]],
+  ["ls|wc -l", ["ls|wc"]],
+  ["a ; b && c | d & e > f", [";", "&&", "|", "&", ">"]],
+  ["a 2>/dev/null <in 2>&1 &>x b&", ["2>/dev/null", "<in", "2>&1", "&>x", "b&"]],
+  [`a ';' "b|c" \\; 'x;'y`, []],
+  ["curl http://h/?a=1&b=2 x>=1 ->", []],
+])("the operators outside of quotes of %s are in %j", (line, operated) => {
+  expect(readCommandLine(line).operated).toEqual(operated);
 });
 
 test.each(["'a", '"a', '"a\\"', '"a\\', "a b'c d", "''\""])("%j has an unclosed quote", (line) => {

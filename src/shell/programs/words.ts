@@ -24,22 +24,41 @@ export function parseArgv(command: string, args: readonly string[] | null | unde
  * Returns the words of a command line. Throws a plain refusal for an unclosed quote, and for more words than
  * a program and its arguments may be.
  */
-export function parseWords(line: string): string[] {
+export const parseWords = (line: string): string[] => readCommandLine(line).words;
+
+/** The words of a command line, and what a shell would act on in it. */
+interface CommandLine {
+  readonly words: string[];
+  /** The words with an operator of a shell outside of quotes. */
+  readonly operated: readonly string[];
+  /** Whether a line break outside of quotes stands between two words. */
+  readonly hasBreak: boolean;
+}
+
+/** Parses a command line like `parseWords`, and notes what a shell would act on. */
+export function readCommandLine(line: string): CommandLine {
   const words: string[] = [];
-  let at = 0;
+  const operated: string[] = [];
+  let [at, isNewLine, hasBreak] = [0, false, false];
   while (at < line.length) {
     const skipped = skipBetweenWords(line, at);
     if (skipped > at) {
+      isNewLine ||= words.length > 0 && line[at] !== "\\" && line.slice(at, skipped).includes("\n");
       at = skipped;
       continue;
     }
     const word = parseWord(line, at);
     if (words.length > maxArgs) throw refusePlainly.tooManyWords(maxArgs + 1);
     words.push(word.text);
+    if (word.isOperated) operated.push(word.text);
+    hasBreak ||= isNewLine;
     at = word.end;
   }
-  return words;
+  return { words, operated, hasBreak };
 }
+
+/** Matches the operators that a shell finds in a word, and those that begin or end one. */
+const operator = /;|&&|\||&$|^\d*&?[<>]/;
 
 const isSeparator = (character: string | undefined) =>
   character === " " || character === "\t" || character === "\n";
@@ -59,16 +78,21 @@ interface Piece {
   readonly end: number;
 }
 
-function parseWord(line: string, start: number): Piece {
+function parseWord(line: string, start: number): Piece & { readonly isOperated: boolean } {
   let text = "";
+  let isOperated = false;
   let at = start;
   while (at < line.length && !isSeparator(line[at])) {
+    const isPlain = !quoting.has(line[at]!);
     const piece = parsePiece(line, at);
+    isOperated ||= isPlain && operator.test(piece.text);
     text += piece.text;
     at = piece.end;
   }
-  return { text, end: at };
+  return { text, end: at, isOperated };
 }
+
+const quoting: ReadonlySet<string> = new Set(["'", '"', "\\"]);
 
 function parsePiece(line: string, at: number): Piece {
   const character = line[at];
