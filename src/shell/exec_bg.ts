@@ -72,6 +72,9 @@ const response = Type.Object(
     content: Type.Optional(OutputChannel),
     job: Type.Optional({ ...JobSummarySchema, since }),
     output: Type.Optional(Type.Unsafe<JobOutput>({ ...JobOutput, since })),
+    notes: Type.Optional(
+      Type.Array(Type.String(), { since, description: "Fields of the request that have no effect." }),
+    ),
     ...maximaField,
   },
   { title: "ExecBgResponse" },
@@ -101,13 +104,29 @@ export const execBg = defineShellFunction({
     const started = await start(command, argv, context);
     const wait = command.start_ms ?? context.profile["exec_bg.start_ms"];
     if (wait === undefined) return { ...started, argv: [...argv] };
-    return { ...started, argv: [...argv], ...(await firstNews(started.job_id, wait, context)) };
+    const news = await firstNews(started.job_id, { ...command, start_ms: wait }, context);
+    return { ...started, argv: [...argv], ...news, ...notesOn(command, context) };
   },
-  render: ({ job_id: id, argv, job, output, maxima }, wording) =>
-    job === undefined || output === undefined
-      ? `[${id}: started ${renderCommand(argv)}]`
-      : renderJob({ id, ending: job, output, maxima }, wording),
+  render: ({ job_id: id, argv, job, output, notes = [], maxima }, wording) =>
+    [
+      job === undefined || output === undefined
+        ? `[${id}: started ${renderCommand(argv)}]`
+        : renderJob({ id, ending: job, output, maxima }, wording),
+      ...notes.map((note) => `[${wording.sentence(note)}]`),
+    ].join("\n"),
 });
+
+/** Notes a field that has an effect in a sandbox alone, in the profile `agent`. */
+function notesOn(
+  { timeout_ms, target }: JobCommand,
+  { config, profile }: ShellContext,
+): { notes?: string[] } {
+  if (!profile.followed_jobs || timeout_ms === null || target.kind !== "host") return {};
+  const most = config.max_job_secs > 0 ? `, for ${config.max_job_secs} s at most` : "";
+  return {
+    notes: [`timeout_ms has no effect on a job, which runs until it ends or shell::kill ends it${most}`],
+  };
+}
 
 type JobCommand = ShellCommand & Static<TObject<typeof jobFields>>;
 
@@ -122,13 +141,21 @@ function* parseJob(payload: unknown): Steps<JobCommand> {
 }
 
 /** Waits for an early end of a job, and returns its state. */
-async function firstNews(id: string, milliseconds: number, { jobs, caller, config, deadline }: ShellContext) {
+async function firstNews(
+  id: string,
+  {
+    start_ms: milliseconds,
+    max_output_bytes,
+  }: { readonly start_ms: number; readonly max_output_bytes?: number },
+  { jobs, caller, config, deadline }: ShellContext,
+) {
   const { log, settled } = jobs.follow(id, caller);
   const wait = Math.min(milliseconds, config.max_timeout_ms);
   const news = waitForOutput(log, { from: 0, pattern: undefined, milliseconds: wait, deadline, settled });
   // The job goes on, so the answer has its name, however late it is.
   await news.catch(() => undefined);
-  const output = await selectInTurn(log, { maxBytes: defaultOutputBytes });
+  const maxBytes = Math.min(max_output_bytes ?? defaultOutputBytes, config.max_output_bytes);
+  const output = await selectInTurn(log, { maxBytes });
   const job = jobs.summary(id, caller);
   const isCut = job.status === "running";
   return {

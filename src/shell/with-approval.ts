@@ -3,7 +3,7 @@ import { escapeInvisible, quoteVisibly } from "../base/log/quote.ts";
 import { refuseApproval } from "../calls/approval/approval-errors.ts";
 import type { Proposal } from "../calls/approval/approvals.ts";
 import type { FunctionDefinition } from "../calls/contract/definition.ts";
-import { argvOf, type ShellCommand } from "./command.ts";
+import { argvOf, requireOneLine, type ShellCommand } from "./command.ts";
 import type { CommandOptions } from "./command-options.ts";
 import type { ShellContext } from "./define.ts";
 import { renderCommand } from "./job-text.ts";
@@ -21,6 +21,7 @@ export function withCommandApproval(definition: FunctionDefinition): FunctionDef
 
 async function approve(command: ShellCommand, context: ShellContext): Promise<void> {
   const approvals = context.approvals!;
+  requireOneLine(command, context);
   const argv = argvOf(command);
   context.policy.validate(argv);
   if (!approvals.hasApprover(context)) throw refuseApproval.impossible();

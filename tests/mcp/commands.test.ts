@@ -165,6 +165,20 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(await exec("echo 'a; b'")).not.toContain("no shell");
   });
 
+  test("a job says that timeout_ms has no effect on it, and shows as much as max_output_bytes", async () => {
+    const args = ["-c", "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo $i; done"];
+    const started = async (more: object) =>
+      textOf(await connected.call("shell_exec_bg", { command: "sh", args, start_ms: 30_000, ...more }));
+    expect(await started({ timeout_ms: 100 })).toEndWith(
+      "]\n[timeout_ms has no effect on a job, which runs until it ends or shell_kill ends it]",
+    );
+    expect(await started({})).not.toContain("timeout_ms");
+    const short = await started({ max_output_bytes: 8 });
+    expect(short).toMatch(/^\[98 lines before: since 1, or grep\]\n99\n100\n\[job-\d+: exit code 0/);
+    const job_id = /job-\d+/.exec(short)![0];
+    expect(textOf(await connected.call("shell_status", { job_id, since: 1 }))).toStartWith("1\n2\n");
+  });
+
   test("a job is followed and ended", async () => {
     const started = await connected.call("shell_exec_bg", { command: "sh wait.sh" });
     const job_id = /job-\d+/.exec(textOf(started))![0];
