@@ -20,7 +20,7 @@ import type { Program } from "./programs/program.ts";
 import type { Remarks } from "./programs/records.ts";
 import { readCommandLine } from "./programs/words.ts";
 import { renderChanges } from "./render-changes.ts";
-import { hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
+import { hiddenBehindLinks, hiddenInArguments, sandboxNotes } from "./sandbox-notes.ts";
 import { noteSyntax } from "./shell-syntax.ts";
 import { compileSnapshotGlobs, type SnapshotGlobs } from "./snapshot-globs.ts";
 import { nameExposed, noteMade, noteReadable } from "./unguarded-notes.ts";
@@ -238,7 +238,17 @@ interface EndedCommand {
 }
 
 async function sandboxNotesOf(
-  { confined, written, hiddenNames, keptNames, keptBy, removalOf, nestedRoots, nameIn }: ObservedServices,
+  {
+    confined,
+    written,
+    hiddenNames,
+    keptNames,
+    keptBy,
+    removalOf,
+    nestedRoots,
+    nameIn,
+    linkedTo,
+  }: ObservedServices,
   { argv, at, exposed }: EndedCommand,
   output: Parameters<Observed["end"]>[0],
 ): Promise<string[]> {
@@ -248,7 +258,14 @@ async function sandboxNotesOf(
   const guarded = { written, hidden, kept: keptNames(), keptBy, removalOf, nestedRoots, nameOf };
   const slice = createTimeSlice();
   const notes = await runInSlices(sandboxNotes(output, confined, guarded), slice);
-  const named = confined.holdsFiles ? await runInSlices(hiddenInArguments(argv, hidden, nameOf), slice) : [];
+  if (!confined.holdsFiles) return notes;
+  const named = [
+    ...(await runInSlices(hiddenInArguments(argv, hidden, nameOf), slice)),
+    ...(await runInSlices(
+      hiddenBehindLinks(argv, hidden, (path) => linkedTo(nameOf(path))),
+      slice,
+    )),
+  ];
   return [...notes, ...named.filter((note) => !notes.some((longer) => longer.startsWith(note)))];
 }
 

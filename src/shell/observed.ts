@@ -35,6 +35,8 @@ export interface ObservedServices {
   readonly nestedRoots: readonly string[];
   /** Returns the name of a path in the folder at a host path. Without that, the path is its name. */
   readonly nameIn: (folder: string | undefined, path: string) => string;
+  /** Returns the names that the links in a path lead to, given by its name: none if no link is in it. */
+  readonly linkedTo: (name: string) => readonly string[];
   /** Returns host paths as callers name them, without those outside the served folders. */
   readonly namesOf: (hostPaths: readonly string[]) => readonly string[];
 }

@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { inOneStep, runAtOnce } from "../base/scheduling/time-slice.ts";
 import type { ConfinedRules } from "./command-rules.ts";
 import { indexHidden } from "./hidden-names.ts";
-import { type GuardedNames, hiddenInArguments, type NotedOutput, sandboxNotes } from "./sandbox-notes.ts";
+import {
+  type GuardedNames,
+  hiddenBehindLinks,
+  hiddenInArguments,
+  type NotedOutput,
+  sandboxNotes,
+} from "./sandbox-notes.ts";
 
 const none: ConfinedRules = { network: "none", holdsFiles: true, keepsFiles: true };
 const loopback: ConfinedRules = { network: "loopback", holdsFiles: true, keepsFiles: true };
@@ -328,6 +334,22 @@ test("each folder that a command reads is looked up once, some in each step", ()
   const steps = [...hiddenInArguments(argv, index(["sub/.env"]), nameOf)].length;
   expect(named).toHaveLength(words.length + 1);
   expect(steps).toBeGreaterThan(50);
+});
+
+test("a link that leads to a hidden file, or to a folder with one, is followed", () => {
+  const links: Readonly<Record<string, string[]>> = { lnk: ["sub/.env"], up: ["sub"], plain: ["sub/b.txt"] };
+  const behind = (...argv: string[]) =>
+    runAtOnce(hiddenBehindLinks(argv, index(["sub/.env"]), (path) => links[path] ?? []));
+  const note = ["sub/.env is hidden: commands do not find its content there"];
+  expect(behind("cat", "./lnk")).toEqual(note);
+  expect(behind("sh", "-c", "cat x; cat lnk")).toEqual(note);
+  expect(behind("grep", "-r", "KEY", "up")).toEqual(note);
+  expect(behind("ls", "up")).toEqual([]);
+  expect(behind("cat", "plain")).toEqual([]);
+  const words = Array.from({ length: 20_000 }, (_, number) => `w${number}`);
+  let followed = 0;
+  runAtOnce(hiddenBehindLinks(["cat", words.join(" ")], index(["sub/.env"]), () => [`${followed++}`]));
+  expect(followed).toBe(1000);
 });
 
 test("only words that may be hidden get their names in the folder of the command, some words in each step", () => {

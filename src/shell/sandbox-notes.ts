@@ -247,6 +247,44 @@ function mayBeHidden(word: string, hidden: HiddenNames): boolean {
   return ["", ".", ".."].includes(last) || hidden.named(last).length > 0;
 }
 
+/** Maximum words whose links are followed, among the first `maxRead` characters of a command line. */
+const maxFollowed = 1000;
+
+/**
+ * Returns notes for hidden files that a command line names by a link, or that are in a folder it reads by
+ * one. `linkedTo` returns the names that the links in a word lead to. Each step follows those of one word.
+ */
+export function* hiddenBehindLinks(
+  argv: readonly string[],
+  hidden: HiddenNames,
+  linkedTo: (path: string) => readonly string[],
+): Steps<string[]> {
+  if (hidden.depth === 0) return [];
+  const found = new Set<string>();
+  const read = firstCharacters(argv);
+  const folders = new Set([...commandsIn(read)].flatMap(readBy));
+  const words = read.flatMap(wordsOf).map(plainly);
+  for (const word of [...new Set([...folders, ...words])].slice(0, maxFollowed)) {
+    for (const name of linkedTo(word)) {
+      if (hidden.has(name)) found.add(name);
+      if (folders.has(word)) for (const path of hidden.below(name)) found.add(path);
+    }
+    yield;
+  }
+  return firstOf([...found]).map(sayHidden);
+}
+
+function firstCharacters(argv: readonly string[]): string[] {
+  let room = maxRead;
+  const read: string[] = [];
+  for (const arg of argv) {
+    if (room <= 0) break;
+    read.push(arg.slice(0, room));
+    room -= arg.length + 1;
+  }
+  return read;
+}
+
 const sayHidden = (path: string): string => `${path} is hidden: commands do not find its content there`;
 
 /**

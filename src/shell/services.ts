@@ -282,8 +282,21 @@ function observedIn(
       const name = folder === undefined ? undefined : nameOf(`${resolve(folder, path)}/`);
       return name === undefined ? path : name.slice(0, -1) || ".";
     },
+    linkedTo: (name) => linkedIn(jail, name),
     namesOf,
   };
+}
+
+/** Returns the paths that the links in a path lead to, even if they are denied or missing. */
+function linkedIn(jail: FsServices["jail"], path: string): readonly string[] {
+  const found = new Set<string>();
+  try {
+    if (jail.plainPath(path) !== undefined) return [];
+    jail.admit(path, { mayBeFolder: true, onPath: (one) => found.add(one) })[Symbol.dispose]();
+  } catch {
+    // The path is malformed, or the last of these is denied or missing.
+  }
+  return [...found];
 }
 
 /**

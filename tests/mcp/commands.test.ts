@@ -107,6 +107,16 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(await sh("cat sub/deep/.env")).not.toContain("SECRET");
   });
 
+  test("a hidden file that is read through a link is named", async () => {
+    await sh("ln -s .env lnk; ln -s secrets more; ln -s a.txt plain");
+    const note = (path: string) => `[sandbox: ${path} is hidden: commands do not find its content there]`;
+    expect(await exec("cat lnk")).toContain(note(".env"));
+    expect(await exec("cat ../lnk", { cwd: "sub" })).toContain(note(".env"));
+    expect(await exec("cat more/key")).toContain(note("secrets/key"));
+    expect(await exec("grep -r x more/")).toContain(note("secrets/key"));
+    expect(await exec("cat plain")).not.toContain("sandbox");
+  });
+
   test("a hidden file that another program replaces or creates while a command runs is said to be readable", async () => {
     const started = await connected.call("shell_exec_bg", {
       command: "sh",
