@@ -44,6 +44,10 @@ interface Replaceable {
   execve(file: string, args: readonly string[], environment: NodeJS.ProcessEnv): never;
 }
 
+interface Spawning {
+  spawn(...given: readonly unknown[]): { readonly signalCode: unknown };
+}
+
 /** Set by the build of the executable. */
 declare const COMPILED: boolean | undefined;
 
@@ -64,6 +68,37 @@ export function openLibc<Functions>(signatures: ForeignSignatures): Functions | 
     }
   }
   return undefined;
+}
+
+/** A process that was started, and the signal that ended it. */
+interface Watched<Started> {
+  readonly started: Started;
+  /** Returns the number of a signal without a name, once the process has ended. */
+  endSignal(): number | undefined;
+}
+
+/**
+ * Starts a process by `start`, which uses `node:child_process`. On Bun that reports the exit code 0 for the
+ * real-time signals, which have no names there; Bun's own handle has their numbers.
+ */
+export function watchSpawn<Started>(start: () => Started): Watched<Started> {
+  if (!isBun) return { started: start(), endSignal: () => undefined };
+  const runtime = (globalThis as unknown as { readonly Bun: Spawning }).Bun;
+  const { spawn } = runtime;
+  let handle: ReturnType<typeof spawn> | undefined;
+  runtime.spawn = (...given) => {
+    handle = spawn(...given);
+    return handle;
+  };
+  try {
+    const started = start();
+    return {
+      started,
+      endSignal: () => (typeof handle?.signalCode === "number" ? handle.signalCode : undefined),
+    };
+  } finally {
+    runtime.spawn = spawn;
+  }
 }
 
 /**

@@ -189,6 +189,15 @@ describe.each(defaultSubjects)("the %s", (subject) => {
     expect(textOf(await connected.call("shell_status", { job_id, since: 1 }))).toStartWith("1\n2\n");
   });
 
+  test.each([34, 50, 64])("a command that the real-time signal %d ends has failed", async (number) => {
+    const args = ["-c", `kill -${number} $$; exit 9`];
+    const ended = await connected.call("shell_exec", { command: "sh", args });
+    expect(ended.isError).toBe(true);
+    expect(textOf(ended)).toMatch(new RegExp(`^\\[ended by signal ${number}, \\d+ ms\\]$`));
+    const job = textOf(await connected.call("shell_exec_bg", { command: "sh", args, start_ms: 30_000 }));
+    expect(job).toMatch(new RegExp(`^\\[no output\\]\n\\[job-\\d+: ended by signal ${number} after`));
+  });
+
   test("a job is followed and ended", async () => {
     const started = await connected.call("shell_exec_bg", { command: "sh wait.sh" });
     const job_id = /job-\d+/.exec(textOf(started))![0];

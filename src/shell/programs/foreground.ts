@@ -19,7 +19,7 @@ export interface RunResult extends Captured {
   readonly duration_ms: number;
   readonly timed_out: boolean;
   /** The signal that ended the program; null after a timeout, and when it exited by itself. */
-  readonly signal: NodeJS.Signals | null;
+  readonly signal: string | null;
   /** Whether it left processes running, which have been ended. */
   readonly hasLeft: boolean;
 }

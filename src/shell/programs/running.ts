@@ -19,6 +19,12 @@ export interface Captured {
   readonly stderr_truncated: boolean;
 }
 
+/** The process that was started, and the signal that ended it, if only its number is known. */
+interface Leader {
+  readonly subprocess: ChildProcess;
+  endSignal(): number | undefined;
+}
+
 /**
  * A running program: the leader of a session, and the session. Its starter must call `end()`, even after the
  * program has exited, to end the processes that it left running.
@@ -41,7 +47,7 @@ export class RunningProgram {
   readonly #outputs: readonly Output[];
   readonly #group: ProcessGroup | undefined;
   #exitCode: number | null = null;
-  #signal: NodeJS.Signals | null = null;
+  #signal: string | null = null;
   #endReason: string | undefined;
   #hasExited = false;
   #isGone = false;
@@ -53,15 +59,22 @@ export class RunningProgram {
   /**
    * `outputs` are standard output and standard error; `group` holds all its processes, and goes with them.
    */
-  constructor(leader: ChildProcess, pid: number, outputs: readonly Output[], group?: ProcessGroup) {
+  constructor(
+    { subprocess, endSignal }: Leader,
+    pid: number,
+    outputs: readonly Output[],
+    group?: ProcessGroup,
+  ) {
     this.session = pid;
     this.#outputs = outputs;
     this.#group = group;
     this.drained = Promise.all(this.#outputs.map((output) => output.closed)).then(() => {});
     this.exited = new Promise((resolve) => {
-      leader.once("exit", (code, signal) => {
+      subprocess.once("exit", (reported, name) => {
+        const number = endSignal();
+        const code = number === undefined ? reported : null;
         this.#exitCode = code;
-        this.#signal = signal;
+        this.#signal = number === undefined ? name : `signal ${number}`;
         this.#hasExited = true;
         const reached = checkSession(pid);
         if (reached instanceof Promise) this.#exitCheck = reached.then((later) => this.#noteReached(later));
@@ -80,7 +93,7 @@ export class RunningProgram {
   }
 
   /** The signal that ended the leader; null while it runs and when it exited by itself. */
-  get signal(): NodeJS.Signals | null {
+  get signal(): string | null {
     return this.#signal;
   }
 

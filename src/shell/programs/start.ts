@@ -1,6 +1,7 @@
 /** Starts programs: the only file that calls execa. */
 import { closeSync, openSync } from "node:fs";
 import { execa } from "execa";
+import { watchSpawn } from "../../base/bun.ts";
 import { createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import { shortageIn } from "../../base/shortage.ts";
 import type { Environment } from "./environment.ts";
@@ -57,7 +58,7 @@ export async function startProgram(
   using launch = await prepare(program, options.launcher);
   const watchRunning = await options.watch?.();
   if (slice.isDue) await slice.yieldIfDue();
-  const { subprocess, pid, pipes, input } = await spawnWithPipes(launch, options);
+  const { subprocess, endSignal, pid, pipes, input } = await spawnWithPipes(launch, options);
   const [stdout, stderr, status] = pipes ?? [];
   const { live } = options;
   const outputs = (["stdout", "stderr"] as const).map((name) => {
@@ -67,7 +68,7 @@ export async function startProgram(
       ? capturePipe(pipe.readEnd, newBuffer(options), pieces)
       : captureStream(subprocess[name], newBuffer(options), pieces);
   });
-  const running = new RunningProgram(subprocess, pid, outputs, launch.group);
+  const running = new RunningProgram({ subprocess, endSignal }, pid, outputs, launch.group);
   void input?.feed(running.ended);
   onProcess(running);
   watchRunning?.(running);
@@ -92,10 +93,10 @@ async function spawnWithPipes(launch: Launch, options: SpawnOptions) {
   try {
     input = options.stdin === undefined ? undefined : openStandardInput(options.stdin);
     pipes = openPipes(launch.descriptor === undefined ? 2 : 3);
-    const subprocess = spawn(launch, options, { pipes, input });
+    const { started: subprocess, endSignal } = spawn(launch, options, { pipes, input });
     const { pid } = subprocess;
     if (pid === undefined) throw new StartFailure(problemOf((await subprocess).code));
-    return { subprocess, pid, pipes, input };
+    return { subprocess, endSignal, pid, pipes, input };
   } catch (error) {
     closeEnds(pipes, "readEnd");
     input?.abandon(pipes !== undefined);
@@ -139,18 +140,20 @@ function spawn(
   const given = inherited as unknown as readonly "pipe"[];
   const more = descriptor === undefined ? [] : [descriptor as unknown as "pipe", status ?? "pipe", ...given];
   try {
-    return execa(file, args, {
-      argv0: name,
-      cwd: folder,
-      env: { ...environment },
-      extendEnv: false,
-      detached: true,
-      cleanup: false,
-      ...(stdin !== undefined && input === undefined && { input: stdin }),
-      stdio: [(readEnd as unknown as "pipe") ?? defaultInput, stdout ?? "pipe", stderr ?? "pipe", ...more],
-      buffer: false,
-      reject: false,
-    });
+    const start = () =>
+      execa(file, args, {
+        argv0: name,
+        cwd: folder,
+        env: { ...environment },
+        extendEnv: false,
+        detached: true,
+        cleanup: false,
+        ...(stdin !== undefined && input === undefined && { input: stdin }),
+        stdio: [(readEnd as unknown as "pipe") ?? defaultInput, stdout ?? "pipe", stderr ?? "pipe", ...more],
+        buffer: false,
+        reject: false,
+      });
+    return watchSpawn(start);
   } catch {
     // On Bun, execa replaces what spawn throws by a TypeError of its own; spawn throws E2BIG and ENOEXEC.
     const bytes = args.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
