@@ -118,6 +118,17 @@ describe("a search in an output", () => {
     expect(await grep(log, "none")).toMatchObject({ text: "", matches: 0 });
   });
 
+  test("finds a line that has not ended, which the next call shows again", async () => {
+    const log = logOf("one\nContinue? [y/N] ");
+    for (const more of [{}, { since: 2 }, { tailLines: 1 }])
+      expect(await grep(log, "^Continue", more)).toMatchObject({ matches: 1, next: 2 });
+    expect((await grep(log, "^Continue")).text).toBe("1-one\n2→Continue? [y/N] \n");
+    expect((await grep(log, "one")).text).toBe("1→one\n2-Continue? [y/N] \n");
+    log.add(Buffer.from("é: no"), "stderr");
+    expect((await grep(log, "no$")).text).toBe("1-one\n2-Continue? [y/N] \n3→é: no\n");
+    expect(await grep(logOf("1 of 9\r9 of 9"), "9 of")).toMatchObject({ matches: 1 });
+  });
+
   test("takes CRLF for the end of a line", async () => {
     const log = logOf("HTTP/1.1 200 OK\r\n\r\na\rb\r\n");
     expect((await grep(log, "OK$")).text).toBe("1→HTTP/1.1 200 OK\n2-\n3-a\rb\n");

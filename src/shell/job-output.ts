@@ -207,6 +207,20 @@ export function* linesOf(
 const withoutReturn = (line: Buffer): Buffer =>
   line.at(-1) === carriageReturn ? line.subarray(0, -1) : line;
 
+/** Returns the lines that have not ended, one of each output. They get their numbers when they end. */
+function unfinishedLines(log: OutputLog): OutputLine[] {
+  const unfinished = log.unfinished();
+  if (unfinished.length === 0) return [];
+  const first = log.lineAt(log.end);
+  return unfinished
+    .toString("latin1")
+    .split("\n")
+    .map((line, index) => {
+      const bytes = withoutReturn(Buffer.from(line, "latin1"));
+      return { number: first + index, bytes, end: log.end };
+    });
+}
+
 /** The number of lines shown before and after each match. */
 const contextLines = 2;
 
@@ -221,7 +235,7 @@ export interface GrepOptions extends OutputSelection {
 /**
  * Returns the lines that match from `since` on, with two before and after each, as a search shows them:
  * `number→line` and `number-line`. It ends when the text is full; with `tailLines` it has the last lines that
- * match, if they fit.
+ * match, if they fit. An unfinished line is searched too, and shown again by the next call.
  */
 export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<JobOutput> {
   const { since = 1, tailLines, maxBytes, pattern, deadline } = options;
@@ -238,6 +252,8 @@ export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<
     await slice.yieldIfDue();
     deadline.check();
   }
+  if (next === log.end && (isTail || found.bytes <= maxBytes))
+    for (const line of unfinishedLines(log)) found.add(line, pattern.find(line.bytes));
   const { text, matches, matchesBefore } = found;
   return {
     text,
