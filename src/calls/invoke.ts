@@ -33,7 +33,7 @@ import { refuseField } from "./requests/field-errors.ts";
 import { isOfWindows, readMistakenPath } from "./requests/mistaken-paths.ts";
 import { type ReadPayload, readPayloadInSteps } from "./requests/read-request.ts";
 import { requireFit } from "./requests/require-fit.ts";
-import { requireUsual, takesLiteral } from "./requests/require-usual.ts";
+import { declaresLiteral, requireUsual, takesLiteral } from "./requests/require-usual.ts";
 import { RunningCalls } from "./running-calls.ts";
 
 /** The answer of a call and its size as JSON; or the one-line error and its code. */
@@ -371,11 +371,11 @@ function renderAnyError(error: unknown, scope: CallScope): WireError {
 }
 
 /**
- * Returns the refusal of a path in the form of another program, if nothing exists under that name, and of an
- * empty one. It depends on the text of the path alone, so that a denied path is indistinguishable from a
- * missing one.
+ * Returns the refusal of a path in the form of another program, if nothing exists under that name and the
+ * request does not declare it literal, and of an empty one. It depends on the text of the path alone, so that
+ * a denied path is indistinguishable from a missing one.
  */
-function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal | undefined {
+function mistakeOf(error: unknown, { definition, request, context }: CallScope): Refusal | undefined {
   if (!(error instanceof Refusal) || !context.requestRules?.isForgiving) return undefined;
   const empty = refuse.emptyPath().message;
   if (definition.effect === "writes" && error.message.endsWith(empty))
@@ -387,6 +387,7 @@ function mistakeOf(error: unknown, { definition, context }: CallScope): Refusal 
   const mistake = readMistakenPath(path, context.requestRules.places);
   if (mistake === undefined) return undefined;
   const mayBeLiteral = takesLiteral(definition) && !isOfWindows(path);
+  if (mayBeLiteral && declaresLiteral(request)) return undefined;
   const refusal = refuseField.mistakenPath(path, { ...mistake, mayBeLiteral });
   return refuseField.insteadOf(error, refusal);
 }

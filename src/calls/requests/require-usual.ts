@@ -18,6 +18,10 @@ const literalField = "literal";
 export const takesLiteral = ({ request }: Pick<FunctionDefinition, "request">): boolean =>
   literalField in request["properties"];
 
+/** Returns whether a request declares that names and texts are literal. */
+export const declaresLiteral = (request: unknown): boolean =>
+  hasFields(request) && request[literalField] === true;
+
 /**
  * Throws bad-input for a name to be created, or a text to be written, that is most likely a mistake, naming
  * what was probably meant. Works in steps.
@@ -28,7 +32,7 @@ export function* requireUsual(
   places: PathPlaces,
   sentAs?: PlacesSent,
 ): Steps<void> {
-  if (!takesLiteral(definition) || !hasFields(request) || request[literalField] === true) return;
+  if (!takesLiteral(definition) || !hasFields(request) || declaresLiteral(request)) return;
   for (const { at, access, when, render } of definition.paths) {
     if (!creates(access) || render !== undefined) continue;
     yield* requireUsualNames(pathsAt(request, at.slice(1).split("/"), when?.["op"]), places);
