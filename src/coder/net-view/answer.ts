@@ -88,13 +88,14 @@ export async function netPageOf(
   const selected: NetDifference[] = [];
   for (const change of changes) {
     await slice.yieldIfDue();
-    if (after !== undefined && placeOf(change) <= after) continue;
     const authors = authorsOf(change, records, context);
     const isMine = by === "me" ? authors.includes("me") : authors.some((author) => author !== "me");
     if (isSelected(change) && (by === undefined || isMine)) selected.push(change);
   }
   const listing = form === "names" ? foldFolders(selected, incomplete) : leavesOf(selected, incomplete);
-  const listed = await runInSlices(listing, slice, checkTime);
+  const all = await runInSlices(listing, slice, checkTime);
+  // A page begins with entries of folders on pages before it, which represent some of them.
+  const listed = after === undefined ? all : all.filter((change) => placeOf(change) > after);
   const net: NetChange[] = [];
   let room = maxBytes;
   for (const [index, change] of listed.entries()) {
@@ -211,20 +212,26 @@ interface Folded {
   files: number;
 }
 
-/** Leaves out the entries of a folder that was created or deleted as a whole, and counts its files. */
+/**
+ * Leaves out the entries of a folder that was created or deleted as a whole, and counts its files. Links,
+ * special files and empty folders in a created one stay.
+ */
 function* foldFolders(
   changes: readonly NetDifference[],
   incomplete: NetChanges["incomplete"],
 ): Steps<Listed[]> {
   const folders = { created: new Map<string, Folded>(), deleted: new Map<string, Folded>() };
+  const filled = yield* filledFolders(changes);
   const folded: Folded[] = [];
   for (const change of changes) {
     yield;
     const { kind, path, before, after } = change;
     const whole = kind === "created" || kind === "deleted" ? folders[kind] : undefined;
     const above = whole && folderAbove(path, whole);
-    const isFolder = (kind === "created" ? after : before).state.kind === "dir";
-    if (above !== undefined) {
+    const whatKind = (kind === "created" ? after : before).state.kind;
+    const isFolder = whatKind === "dir";
+    const hasContent = isFolder ? filled.created.has(path) : whatKind === "file";
+    if (above !== undefined && (kind === "deleted" || hasContent)) {
       above.files += isFolder ? 0 : 1;
       continue;
     }
@@ -246,28 +253,49 @@ function folderAbove<T>(path: string, folders: ReadonlyMap<string, T>): T | unde
   return undefined;
 }
 
+interface FilledFolders {
+  readonly created: ReadonlySet<string>;
+  readonly deleted: ReadonlySet<string>;
+}
+
+/** Returns the folders above created entries, and those above deleted ones. */
+function* filledFolders(changes: readonly NetDifference[]): Steps<FilledFolders> {
+  const filled = { created: new Set<string>(), deleted: new Set<string>() };
+  for (const { kind, path } of changes) {
+    yield;
+    if (kind !== "created" && kind !== "deleted") continue;
+    const above = filled[kind];
+    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
+      const folder = path.slice(0, slash);
+      if (above.has(folder)) break;
+      above.add(folder);
+    }
+  }
+  return filled;
+}
+
 /** Leaves out created and deleted folders whose contents are listed. */
 function* leavesOf(
   changes: readonly NetDifference[],
   incomplete: NetChanges["incomplete"],
 ): Steps<NetDifference[]> {
+  const filled = yield* filledFolders(changes);
   const leaves: NetDifference[] = [];
-  for (const [index, change] of changes.entries()) {
+  for (const change of changes) {
     yield;
-    if (isLeaf(change, changes[index + 1], incomplete)) leaves.push(change);
+    if (isLeaf(change, filled, incomplete)) leaves.push(change);
   }
   return leaves;
 }
 
 function isLeaf(
   { kind, path, before, after, unknown }: NetDifference,
-  next: NetDifference | undefined,
+  filled: FilledFolders,
   incomplete: NetChanges["incomplete"],
 ): boolean {
   const isFolder = [before, after].some(({ state }) => state.kind === "dir");
-  const isListed = unknown === undefined && (kind === "created" || kind === "deleted");
-  if (!isFolder || !isListed || incomplete.has(path)) return true;
-  return next === undefined || !next.path.startsWith(`${path}/`) || next.kind !== kind;
+  if (!isFolder || unknown !== undefined || incomplete.has(path)) return true;
+  return (kind !== "created" && kind !== "deleted") || !filled[kind].has(path);
 }
 
 /** Renders each change as a line, or as several with its patch. */

@@ -10,6 +10,7 @@ import { Credit } from "./credit.ts";
 import { areEqual, diskView, type EntryThen, type NetDifference, nothing } from "./file-diff.ts";
 import { filesBelow, maxFilesBelow } from "./files-below.ts";
 import { rewindHistory } from "./history.ts";
+import { leavesBelow } from "./leaves-below.ts";
 import { type CurrentTree, type RewoundEntry, RewoundTree } from "./rewound-tree.ts";
 
 /** The changes between then and now. */
@@ -30,7 +31,7 @@ export interface Since {
 }
 
 /**
- * Finds each path that differs, once. In a folder that another program has made, it leaves out files that
+ * Finds each path that differs, once. In a folder that another program has made, it leaves out entries that
  * are hidden. Throws the errno error of reading the journal.
  */
 export async function findNetChanges(
@@ -56,8 +57,8 @@ export async function findNetChanges(
     await pause();
   }
   for (const { path, now, credit } of found.mergedFolders)
-    for (const file of await filesBelow(now, context)) {
-      found.addInside(`${path}${file.slice(now.length)}`, { now: file, credit });
+    for (const inside of [...(await filesBelow(now, context)), ...(await leavesBelow(now, context))]) {
+      found.addInside(`${path}${inside.slice(now.length)}`, { now: inside, credit });
       await pause();
     }
   for (const [path, credit] of tree.created) {
@@ -71,7 +72,12 @@ export async function findNetChanges(
       if (!isHidden(file, false)) found.addUnseen(file, credit);
       await pause();
     }
-    if (files.length >= maxFilesBelow) found.incomplete.add(folder);
+    const leaves = await leavesBelow(folder, context, isHidden);
+    for (const leaf of leaves) {
+      found.addUnseen(leaf, credit);
+      await pause();
+    }
+    if (Math.max(files.length, leaves.length) >= maxFilesBelow) found.incomplete.add(folder);
   }
   const changes = [];
   for (const change of await found.changes())
@@ -118,7 +124,7 @@ class Net {
     }
   }
 
-  /** Adds a file that was moved with a folder whose contents have to be compared one by one. */
+  /** Adds an entry that was moved with a folder whose contents have to be compared one by one. */
   addInside(path: string, { now, credit }: Omit<Moved, "path">): void {
     if (this.#earlier.has(path) || this.#tree.entryAt(path).now !== now) return;
     // Another file had the path, or may have had it, and its change describes the current entry.
@@ -135,7 +141,7 @@ class Net {
     if (!isUnsure && this.#changes.get(path)?.from === undefined) this.#compareAt(path, credit);
   }
 
-  /** Adds a file in a new folder that no record and no change of the feed has. */
+  /** Adds an entry of a new folder that no record and no change of the feed has. */
   addUnseen(path: string, credit: Credit): void {
     if (!this.#changes.has(path)) this.#compareAt(path, credit);
   }
