@@ -56,6 +56,7 @@ const shared: Samples<typeof refuse> = {
   notAFolder: refuse.notAFolder("a"),
   isAFolder: refuse.isAFolder("a"),
   exists: refuse.exists("a"),
+  existsUnexpectedly: refuse.existsUnexpectedly("a"),
   nameIsTaken: refuse.nameIsTaken("a"),
   folderExists: refuse.folderExists("a"),
   notEmpty: refuse.notEmpty("a"),

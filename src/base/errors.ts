@@ -198,6 +198,14 @@ export const refuse = {
       path,
     ),
 
+  /** Refuses to create a file where one is, for a call that expects none there. */
+  existsUnexpectedly: (path: string): Refusal =>
+    new Refusal(
+      "exists",
+      `${quoteShort(path)} exists already, and \`expected_revision\` is "absent"; send "overwrite": true without \`expected_revision\` to replace it, or change it with coder::update-file.`,
+      path,
+    ),
+
   /** Refuses to create a folder where a file, or anything but a folder, exists. */
   nameIsTaken: (path: string): Refusal =>
     new Refusal(

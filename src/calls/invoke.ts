@@ -33,7 +33,7 @@ import { refuseField } from "./requests/field-errors.ts";
 import { isOfWindows, readMistakenPath } from "./requests/mistaken-paths.ts";
 import { type ReadPayload, readPayloadInSteps } from "./requests/read-request.ts";
 import { requireFit } from "./requests/require-fit.ts";
-import { declaresLiteral, requireUsual, takesLiteral } from "./requests/require-usual.ts";
+import { declaresLiteral, makesAt, requireUsual, takesLiteral } from "./requests/require-usual.ts";
 import { RunningCalls } from "./running-calls.ts";
 
 /** The answer of a call and its size as JSON; or the one-line error and its code. */
@@ -359,7 +359,10 @@ function renderError(error: unknown, scope: CallScope): WireError {
 /** Renders the error. An unexpected one is logged in full and answered with a neutral sentence. */
 function renderAnyError(error: unknown, scope: CallScope): WireError {
   const { definition, context, log } = scope;
-  const rendered = context.renderError(mistakeOf(error, scope) ?? error);
+  const rendered = context.renderError(mistakeOf(error, scope) ?? error, {
+    functionId: definition.id,
+    makes: (path) => makesAt(definition, scope.request, path),
+  });
   if (rendered !== undefined) return rendered;
   log.error("unexpected failure", {
     function: definition.id,

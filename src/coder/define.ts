@@ -1,5 +1,5 @@
 import type { Audit } from "../calls/audit/audit.ts";
-import { type Context, definerFor, type Services } from "../calls/contract/definition.ts";
+import { type Context, definerFor, type FailedCall, type Services } from "../calls/contract/definition.ts";
 import type { ConfigStatus } from "../config/status.ts";
 import type { Requester } from "../filesystem/disk/mutation.ts";
 import type { Feed } from "../filesystem/feed/feed.ts";
@@ -21,6 +21,12 @@ import type { ProfileDefaults, ProfileName } from "./profiles.ts";
 import type { ShownFiles } from "./services/shown-files.ts";
 import type { Plans } from "./transact/plans.ts";
 
+export interface ExplainedWith {
+  /** The jail under that of a plan. */
+  readonly onDisk?: Jail | undefined;
+  readonly call?: FailedCall | undefined;
+}
+
 /** The services that every call to `coder::*` works with. */
 export interface CoderServices extends Services {
   readonly config: Config;
@@ -35,8 +41,8 @@ export interface CoderServices extends Services {
   readonly configStatus: ConfigStatus;
   /** The time at which the worker was opened, from `performance.now()`. */
   readonly openedAt: number;
-  /** Returns an error with the facts about its path in a tree. `onDisk` is the jail under that of a plan. */
-  readonly explain: (error: unknown, seen: Jail, onDisk?: Jail) => unknown;
+  /** Returns an error with the facts about its path in a tree. */
+  readonly explain: (error: unknown, seen: Jail, known?: ExplainedWith) => unknown;
   readonly jail: Jail;
   readonly files: Files;
   /** The tree that functions change: the disk, or in a transaction its plan. */

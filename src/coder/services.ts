@@ -28,9 +28,10 @@ import { findOthersWork, renderOthersWork } from "./checkpoints/authors.ts";
 import { encodingRulesOf } from "./config/encodings-config.ts";
 import { onlyRootOf, requireRoots } from "./config/roots-config.ts";
 import { type Config, configSchema, defaultConfig } from "./config.ts";
-import type { CoderServices } from "./define.ts";
+import type { CoderServices, ExplainedWith } from "./define.ts";
 import { renderCoderError } from "./error-codes.ts";
 import { explainAbsence } from "./missing-paths/missing-path.ts";
+import { proposeInside } from "./missing-paths/outside-path.ts";
 import { type ProfileDefaults, type ProfileName, profileOf } from "./profiles.ts";
 import { usualSearch } from "./search/matches.ts";
 import { listRoots } from "./services/list-roots.ts";
@@ -186,15 +187,19 @@ export async function openCoder(config: Config, opening: Opening = {}): Promise<
   const narrow = narrowerOf(storage);
   const listedTrees = () =>
     trees.flatMap(({ name, tree: { complete } }) => (complete ? [{ name, tree: complete }] : []));
-  const explain = (error: unknown, seen: Jail, onDisk?: Jail) =>
+  const explain = (error: unknown, seen: Jail, { onDisk, call }: ExplainedWith = {}) =>
     profile.explained_errors
       ? explainAbsence(error, {
-          ...{ jail: seen, journal, defaultExcludes, listedTrees },
+          ...{ jail: seen, journal, defaultExcludes, listedTrees, call },
           ...(onDisk !== undefined && { onDisk }),
         })
       : error;
-  const rendererFor = (seen: Jail) => (error: unknown) =>
-    renderCoderError(profile.explained_errors ? explainScopedPath(explain(error, seen), seen) : error);
+  const rendererFor = (seen: Jail) => (error: unknown, call?: worker.FailedCall) =>
+    renderCoderError(
+      profile.explained_errors
+        ? explainScopedPath(proposeInside(explain(error, seen, { call }), seen, call), seen)
+        : error,
+    );
   return {
     triggers: [changedOver({ feed, jail, ignoreFiles, profile })],
     treeChanges: new FeedReaders(feed),

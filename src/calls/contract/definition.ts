@@ -102,7 +102,7 @@ export interface Services {
   /** Called for every call once it has its outcome. It must not throw. */
   onFinished?(call: FinishedCall): void;
   /** Renders an error of this family for the wire. Returns `undefined` for an unexpected one. */
-  renderError(error: unknown): WireError | undefined;
+  renderError(error: unknown, call?: FailedCall): WireError | undefined;
 }
 
 /** The served folders, as the log names them. */
@@ -234,6 +234,13 @@ export type PathAccess =
   | "change-mode"
   | "make-folder"
   | "make-folder-tree";
+
+/** The call that an error ends, for advice that the call can follow. */
+export interface FailedCall {
+  readonly functionId: string;
+  /** Returns whether the call would make an entry at a path that it sent. */
+  makes(path: string): boolean;
+}
 
 /** A field of a request that holds a path. */
 export interface RequestPath {

@@ -44,6 +44,13 @@ export function adviceOn(misfit: Misfit): string | undefined {
   return `Send ${field.endsWith("]") || name === "" ? text : `"${name}": ${text}`}.`;
 }
 
+/** Returns whether a value may be meant for a field of this type; a text is rarely meant for a number. */
+export function mayTake(schema: TSchema, sent: unknown, name: string): boolean {
+  const type = withoutNull(schema);
+  const isScalar = type[Kind] === "Boolean" || type[Kind] === "Integer";
+  return !isScalar || fits(schema, sent) || meantValue(schema, sent, name) !== undefined;
+}
+
 /** Returns the last name in the path of a field; of a value in a map, the whole path. */
 function lastNameOf(field: string): string {
   let end = field.length;

@@ -314,7 +314,7 @@ class Reader {
       where: place,
       kind: place === where ? undefined : literalTagOf(schema),
       known,
-      advice: adviceFor(this.#root, schema, { name, where, place, sent: Object.keys(value) }),
+      advice: adviceFor(this.#root, schema, { name, where, place, sent: value }),
       below: list && {
         list: list.name,
         known: nearest([...new Set(objectsOf(list.items).flatMap(commonFields))]),

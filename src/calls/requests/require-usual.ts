@@ -40,6 +40,25 @@ export function* requireUsual(
   yield* requireBareTexts(request, "", sentAs);
 }
 
+/** The paths at which each request would make entries. */
+const newPaths = new WeakMap<object, ReadonlySet<string>>();
+
+/** Returns whether a request would make an entry at a path that it sent. */
+export function makesAt(
+  { paths }: Pick<FunctionDefinition, "paths">,
+  request: unknown,
+  path: string,
+): boolean {
+  if (!hasFields(request)) return false;
+  let made = newPaths.get(request);
+  if (made === undefined) {
+    const fields = paths.filter(({ access, render }) => creates(access) && render === undefined);
+    made = new Set(fields.flatMap(({ at, when }) => pathsAt(request, at.slice(1).split("/"), when?.["op"])));
+    newPaths.set(request, made);
+  }
+  return made.has(path);
+}
+
 /** Names that are checked in one step, which takes a few milliseconds if they are as long as possible. */
 const namesPerStep = 32;
 

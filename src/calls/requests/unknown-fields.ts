@@ -1,6 +1,7 @@
 /** Advises the caller of an unknown field on what it most likely means. */
 import type { TObject } from "@sinclair/typebox";
 import { fieldNamed, maxComparedLength, nearestName, snakeCase } from "./field-names.ts";
+import { mayTake } from "./misfit-advice.ts";
 import { entryListOf, isArray, isObject, literalTagOf, objectsOf, shownFields } from "./schemas.ts";
 import { type OtherField, otherFields } from "./synonyms.ts";
 
@@ -9,8 +10,8 @@ interface Unknown {
   readonly where: string;
   /** The place of the object in the sent payload. */
   readonly place: string;
-  /** The names of all fields of the object. */
-  readonly sent: readonly string[];
+  /** All fields of the object. */
+  readonly sent: Readonly<Record<string, unknown>>;
 }
 
 /** An object of a request, and its name in a sentence. */
@@ -26,7 +27,8 @@ export function adviceFor(
   { name, where, place: sentIn, sent }: Unknown,
 ): string {
   const places = placesIn(root, "at the top level");
-  const known = ({ properties }: TObject) => sent.filter((one) => fieldNamed(one, properties)).length;
+  const known = ({ properties }: TObject) =>
+    Object.keys(sent).filter((one) => fieldNamed(one, properties)).length;
   // An entry that is sent without its list is most likely the one that has most of the fields.
   const here = [schema, ...belowOf(schema).toSorted((a, b) => known(b) - known(a))];
   const other = here.map((one) => otherFieldOf(one, name)).find((found) => found !== undefined);
@@ -40,11 +42,16 @@ export function adviceFor(
   }
   const siblings = places.filter((one) => one.words === own && fieldNamed(name, one.schema.properties));
   if (siblings.length > 0) return goesWith(name, siblings);
-  const near = nearestName(name, shownFields(schema));
+  const nearIn = (one: TObject) =>
+    nearestName(
+      name,
+      shownFields(one).filter((field) => mayTake(one.properties[field]!, sent[name], field)),
+    );
+  const near = nearIn(schema);
   if (near !== undefined) return `Did you mean \`${near}\`? Send that, or leave it out.`;
   const elsewhere = places
     .filter((one) => one.schema !== schema && one.words !== own)
-    .map((one) => ({ ...one, near: nearestName(name, shownFields(one.schema)) }))
+    .map((one) => ({ ...one, near: nearIn(one.schema) }))
     .filter((one) => one.near !== undefined)
     .at(0);
   return elsewhere === undefined

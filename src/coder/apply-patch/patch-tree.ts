@@ -7,7 +7,7 @@ import { revisionOfBytes } from "../../filesystem/files/revision.ts";
 import type { EntryKind } from "../../filesystem/jail/kind.ts";
 import { copyPath } from "../../filesystem/operations/copy.ts";
 import { createFileAt } from "../../filesystem/operations/create.ts";
-import { requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
+import { absent, requireRevisionForm } from "../../filesystem/operations/expected-revision.ts";
 import { movePath } from "../../filesystem/operations/move.ts";
 import { removePath } from "../../filesystem/operations/remove.ts";
 import { FileEdit } from "../../filesystem/operations/update.ts";
@@ -260,7 +260,7 @@ class TreePatcher {
     if (this.#removed.size > 0) await this.#removeEmptiedFolders(path);
     const overwrite = this.#request.overwrite === true;
     const creation = { path, content: body, mode, overwrite, parents: true, expectedRevision: expected };
-    await taken(path, () => createFileAt(this.#tree, creation, this.#context));
+    await taken(path, () => createFileAt(this.#tree, creation, this.#context), expected);
   }
 
   /** Removes the folders at and below a path that held removed files, the innermost first. */
@@ -473,11 +473,11 @@ function* show(patched: PatchedBytes): Steps<Shown> {
 type Shown = ReturnType<typeof describe> & Echoes & { readonly form: EditedForm };
 
 /** Refuses an entry in the way of a new name: a patch names every file that it replaces. */
-async function taken<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function taken<T>(path: string, work: () => Promise<T>, expected?: string): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal && error.reason === "exists")) throw error;
-    throw refusePatch.pathIsTaken(path);
+    throw refusePatch.pathIsTaken(path, expected === absent);
   }
 }

@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { Refusal, refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import { nearestFileName } from "../../base/similar-name.ts";
+import type { FailedCall } from "../../calls/contract/definition.ts";
 import { ancestorsOf, namesOf, pathIn } from "../../filesystem/jail/backend.ts";
 import { fold } from "../../filesystem/jail/fold-path.ts";
 import type { Jail } from "../../filesystem/jail/folder.ts";
@@ -29,6 +30,8 @@ export interface Knowledge {
   /** The jail of the disk, if `jail` is that of a plan. */
   readonly onDisk?: Jail;
   readonly journal: Journal | undefined;
+  /** The call that the error ends, if it is known. */
+  readonly call?: FailedCall | undefined;
   /** The globs of names that are not suggested. */
   readonly defaultExcludes: ExcludeGlobs;
   /** Returns the watched tree of each root, with the name of the root, if the tree is complete. */
@@ -107,7 +110,7 @@ export async function explainInPlan<T>(
   try {
     return await work();
   } catch (error) {
-    throw tree.isPlanned ? explain(error, tree.jail, jail) : error;
+    throw tree.isPlanned ? explain(error, tree.jail, { onDisk: jail }) : error;
   }
 }
 
@@ -146,30 +149,39 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
     const kind = kindAt(path, knowledge.jail);
     if (kind === undefined && knowledge.onDisk !== undefined && isThere(path, knowledge.onDisk))
       return ["A change before it in this call moves or removes it."];
+    const onlyFolders = takesFolders(knowledge);
     if (kind === "file" && sent.endsWith("/"))
-      return [`${renderName(path)} is a file; leave out the "/" at its end.`];
+      return [
+        onlyFolders ? sayFiles([path]) : `${renderName(path)} is a file; leave out the "/" at its end.`,
+      ];
     if (kind !== undefined) return [];
     const several = pathsIn(path, knowledge.jail);
-    if (several.length > 0)
+    if (several.length > 0 && !(onlyFolders && several.some((one) => isFileAt(one, knowledge.jail))))
       return [
         `These are ${several.length} paths: ${several.map(renderName).join(" and ")}. Send each by itself.`,
       ];
     const file = fileAbove(path, knowledge.jail);
     if (file !== undefined) return [`${renderName(file)} is a file, so nothing is below it.`];
     const inRoots = pathsInRoots(path, knowledge.jail);
-    if (inRoots.length > 0) return [sayRoots(inRoots, knowledge.jail)];
+    if (inRoots.length > 0 && !(onlyFolders && inRoots.some((one) => isFileAt(one, knowledge.jail))))
+      return [sayRoots(inRoots, knowledge.jail)];
     const { sentence, path: moved } = fateOf(path, knowledge);
-    const named = [separated(path), otherSpelling(path, knowledge), ...sameNames(path, knowledge)].filter(
-      (one): one is string => one !== undefined && one !== moved && one !== path,
-    );
+    const named = [
+      separated(path),
+      decoded(path),
+      otherSpelling(path, knowledge),
+      ...sameNames(path, knowledge),
+    ].filter((one): one is string => one !== undefined && one !== moved && one !== path);
     const isKnown = sentence !== undefined || named.some((one) => isThere(one, knowledge.jail));
     const near = isKnown ? named : [similarName(path, knowledge.jail)].filter((one) => one !== undefined);
     const most = maxCandidates - (sentence === undefined ? 0 : 1);
-    const names = [...new Set(near)]
-      .filter((one) => isThere(one, knowledge.jail))
-      .flatMap((one) => sendable(one, knowledge.jail) ?? [])
-      .slice(0, most);
-    const question = names.length === 0 ? [] : [`Did you mean ${names.map(renderName).join(" or ")}?`];
+    const there = [...new Set(near)].filter((one) => isThere(one, knowledge.jail));
+    const files = onlyFolders ? there.filter((one) => isFileAt(one, knowledge.jail)) : [];
+    const proposed = files.length === there.length ? files : there.filter((one) => !files.includes(one));
+    const names = proposed.flatMap((one) => sendable(one, knowledge.jail) ?? []).slice(0, most);
+    const areFiles = files.length > 0 && proposed === files;
+    const asked = areFiles ? sayFiles(names) : `Did you mean ${names.map(renderName).join(" or ")}?`;
+    const question = names.length === 0 ? [] : [asked];
     return [
       ...(sentence === undefined ? [] : [sentence]),
       ...question,
@@ -181,6 +193,16 @@ function sentencesAbout(sent: string, knowledge: Knowledge): string[] {
     return [];
   }
 }
+
+/** Returns whether the call lists a folder, and takes no file in its place. */
+export const takesFolders = ({ call }: Pick<Knowledge, "call">): boolean =>
+  call !== undefined && ["coder::tree", "coder::list-folder"].includes(call.functionId);
+
+/** Says that these names are those of files, to a call that takes folders. */
+export const sayFiles = (names: readonly string[]): string =>
+  `There is ${names.length === 1 ? "a file" : "files"} ${names.map(renderName).join(" and ")}; name a folder, or read a file with coder::read-file.`;
+
+export const isFileAt = (path: string, jail: Jail): boolean => kindAt(path, jail) === "file";
 
 /** The advice on a name with U+FFFD, which listings show for bytes that are not UTF-8. */
 const undecodable =
@@ -238,6 +260,18 @@ function pathInOtherRoot(sent: string, jail: Jail): string | undefined {
 const separated = (path: string): string | undefined =>
   path.includes("\\") ? path.replaceAll("\\", "/").replace(/^(?:\.?\/)+/, "") : undefined;
 
+/** Returns the path without the escapes of a URL or a shell, if it has any. */
+export function decoded(path: string): string | undefined {
+  try {
+    const plain = path.replaceAll(/\\(?=[\s()&'"])/g, "");
+    const text = /%[0-9a-f]{2}/i.test(plain) ? decodeURIComponent(plain) : plain;
+    const names = namesOf(text).filter((name) => name !== "" && name !== ".");
+    return text === path || names.includes("..") || text.includes("\0") ? undefined : names.join("/");
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns the paths in a text with commas or blanks between them, if there are several and all exist. */
 function pathsIn(text: string, jail: Jail): string[] {
   const paths = text.split(/\s*,\s*|\s+/).filter((one) => one !== "");
@@ -285,13 +319,13 @@ function sayDifference(names: readonly string[], sent: string): string[] {
  * Returns a path in the form that the call would send, or `undefined` if it is not below the folder where the
  * call's paths start.
  */
-function sendable(path: string, { scope }: Jail): string | undefined {
+export function sendable(path: string, { scope }: Jail): string | undefined {
   const above = scope === undefined || scope.root.length === 0 ? "" : `${scope.root.join("/")}/`;
   return path.startsWith(above) ? path.slice(above.length) : undefined;
 }
 
 /** Returns whether the call can see an entry at `path`, which is relative to the base. */
-const isThere = (path: string, jail: Jail): boolean => kindAt(path, jail) !== undefined;
+export const isThere = (path: string, jail: Jail): boolean => kindAt(path, jail) !== undefined;
 
 /** Returns the kind of the entry that the call can see at `path`, without following links. */
 function kindAt(path: string, jail: Jail): EntryKind | undefined {

@@ -295,8 +295,11 @@ function requireMatches(
 ): void {
   const { count, overlapping } = matches;
   if (!replacesAll && expected !== 0 && (count > 1 || overlapping !== undefined)) {
-    const places = Math.max(count, 2);
-    throw refuseEdit.ambiguousText(place, { count: places, candidates: placesInContext(body, matches) });
+    throw refuseEdit.ambiguousText(place, {
+      count: Math.max(count, 2),
+      candidates: placesInContext(body, matches),
+      expected: expected === undefined || expected === count ? undefined : count,
+    });
   }
   if (expected !== undefined && expected !== count) {
     const candidates = placesOf(body, matches);

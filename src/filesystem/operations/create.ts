@@ -179,7 +179,8 @@ function requireCreatable(
     if (expected !== undefined && expected !== absent) throw refuse.absent(path, "missing");
     return;
   }
-  if (!overwrite) throw place.stats.isDirectory() ? refuse.folderExists(path) : refuse.exists(path);
+  if (!overwrite && place.stats.isDirectory()) throw refuse.folderExists(path);
+  if (!overwrite) throw expected === absent ? refuse.existsUnexpectedly(path) : refuse.exists(path);
   if (place.stats.isDirectory()) throw refuse.isAFolder(path);
   if (expected !== undefined) requireRevision(place, expected, config);
   requireWritableFile(place);

@@ -10,6 +10,13 @@ interface OpReference {
   readonly index: number;
 }
 
+interface AmbiguousText {
+  readonly count: number;
+  readonly candidates: readonly Candidate[];
+  /** The number to expect of all replacements, if the op expects another one. */
+  readonly expected?: number | undefined;
+}
+
 export const refuseEdit = {
   emptyOldStr: ({ path, index }: OpReference): Refusal =>
     new Refusal(
@@ -53,13 +60,10 @@ export const refuseEdit = {
       { details: { candidates: places, differs: "none" } },
     ),
 
-  ambiguousText: (
-    { path, index }: OpReference,
-    { count, candidates }: { count: number; candidates: readonly Candidate[] },
-  ): Refusal =>
+  ambiguousText: ({ path, index }: OpReference, { count, candidates, expected }: AmbiguousText): Refusal =>
     new Refusal(
       "ambiguous",
-      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates, count)}; send more of the ${isWithinLine(candidates) ? "text" : "lines"} around it, so that it is there once, or "replace_all": true.`,
+      `ops[${index}]: old_str is in ${quoteShort(path)} ${count} times${at(candidates, count)}; send more of the ${isWithinLine(candidates) ? "text" : "lines"} around it, so that it is there once, or "replace_all": true${expected === undefined ? "" : ` and "expect_matches": ${expected}`}.`,
       path,
       { details: { candidates, differs: "none" } },
     ),

@@ -136,11 +136,11 @@ export const refusePatch = {
       path,
     ),
 
-  /** Refuses to create or move a file to a path that exists. */
-  pathIsTaken: (path: string): Refusal =>
+  /** Refuses to create or move a file to a path that exists, although the call may expect none there. */
+  pathIsTaken: (path: string, expectsNone = false): Refusal =>
     new Refusal(
       "bad-input",
-      `${quoteShort(path)} already exists, and a patch creates files only at free paths. Name it as a file to update, or send "overwrite": true to replace it.`,
+      `${quoteShort(path)} already exists, and a patch creates files only at free paths. ${expectsNone ? "Leave it out of `expected_revisions`, and name" : "Name"} it as a file to update, or send "overwrite": true to replace it.`,
       path,
     ),
 
