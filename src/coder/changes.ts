@@ -282,7 +282,7 @@ function lossOf(place: Start | undefined, { since }: Request, { journal }: Coder
   const notes = [
     isDropped &&
       `The journal no longer has the checkpoints before #${oldest}: what they changed is missing here, or shown without what it was before.`,
-    place.isIncomplete &&
+    place.gaps.length > 0 &&
       "Some changes by commands and other programs since then are not known, and missing here.",
   ].filter((note) => note !== false);
   return notes.length === 0 ? undefined : notes.join(" ");
@@ -291,8 +291,6 @@ function lossOf(place: Start | undefined, { since }: Request, { journal }: Coder
 interface Start extends Since {
   /** The number of a change of the feed about then, or of the last one before it. */
   readonly from: number;
-  /** Whether the feed has lost some of the changes. */
-  readonly isIncomplete: boolean;
 }
 
 /** Returns where net changes begin; `undefined` if the feed no longer knows. Throws a refusal. */
@@ -319,17 +317,19 @@ function startOf(
     const isOldest = ({ cause }: FeedChange) =>
       oldest !== undefined && cause.by === "call" && cause.checkpoint === oldest;
     const from = events.find(isOldest)?.seq ?? first;
-    return { checkpoint: last, events, from, isIncomplete: isDropped || events.some(isGap) };
+    return { checkpoint: last, events, from, gaps: isDropped ? ["."] : gapsIn(events) };
   }
   const from = parsePosition(start, feed);
   if (from === undefined) return undefined;
   for (let seq = from + 1; seq <= newest; seq++) add(seq);
   const numbers = events.flatMap(({ cause }) => (cause.by === "call" ? (cause.checkpoint ?? []) : []));
   const last = numbers.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...numbers) - 1;
-  return { checkpoint: last, events, from, isIncomplete: events.some(isGap) };
+  return { checkpoint: last, events, from, gaps: gapsIn(events) };
 }
 
-const isGap = (event: FeedChange): boolean => event.isGap === true;
+const gapsIn = (events: readonly FeedChange[]): string[] => [
+  ...new Set(events.flatMap(({ isGap, path }) => (isGap ? path : []))),
+];
 
 const isUpTo = ({ cause }: FeedChange, checkpoint: number): boolean =>
   cause.by === "call" && cause.checkpoint !== undefined && cause.checkpoint <= checkpoint;

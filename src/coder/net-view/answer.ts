@@ -161,9 +161,9 @@ function* describe(
   return { ...lines, diff, ...(isTruncated && { diff_truncated: true }) };
 }
 
-/** Returns whether a program may have put an entry back unchanged. */
-const isUnsure = ({ kind, unknown, others }: NetDifference): boolean =>
-  kind === "modified" && unknown !== undefined && others.length > 0;
+/** Returns whether an entry may be unchanged: a program may have put it back, or changes are not known. */
+const isUnsure = ({ kind, unknown, others, isDoubtful = false }: NetDifference): boolean =>
+  isDoubtful || (kind === "modified" && unknown !== undefined && others.length > 0);
 
 /** Returns the commands that took part, such as `shell::exec node`, and who else did. */
 function commandsOf(

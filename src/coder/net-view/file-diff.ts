@@ -84,6 +84,8 @@ export interface NetDifference {
   readonly others: readonly Cause[];
   /** The reason for showing no diff, if any. */
   readonly unknown?: string | undefined;
+  /** Whether the entry may be unchanged, since changes that are not known may have cancelled this one. */
+  readonly isDoubtful?: boolean;
   /** The files in a folder that was moved as a whole, relative to it. */
   readonly inside?: readonly string[] | undefined;
 }

@@ -28,6 +28,8 @@ export interface Since {
   readonly checkpoint: number;
   /** The changes of the feed since then. */
   readonly events: readonly FeedChange[];
+  /** The paths at or below which changes are missing from these, `.` for all. */
+  readonly gaps: readonly string[];
 }
 
 /**
@@ -35,7 +37,7 @@ export interface Since {
  * are hidden. Throws the errno error of reading the journal.
  */
 export async function findNetChanges(
-  { checkpoint, events }: Since,
+  { checkpoint, events, gaps }: Since,
   context: CoderContext,
   isHidden: (path: string, isFolder: boolean) => boolean,
 ): Promise<NetChanges> {
@@ -80,13 +82,28 @@ export async function findNetChanges(
     if (Math.max(files.length, leaves.length) >= maxFilesBelow) found.incomplete.add(folder);
   }
   const changes = [];
-  for (const change of await found.changes())
+  for (const one of await found.changes()) {
+    const change = isDoubtful(one, gaps) ? { ...one, isDoubtful: true, unknown: one.unknown ?? lost } : one;
     changes.push(
       change.kind === "moved" && change.after.state.kind === "dir"
         ? { ...change, inside: await found.unchangedIn(change, context) }
         : change,
     );
+    await pause();
+  }
   return { changes, records, incomplete: found.incomplete };
+}
+
+const lost = "some changes are not known, and so is what it was before";
+
+/**
+ * Returns whether an entry that others made, removed or moved may have been there before as it is now, since
+ * changes that were lost may have done the opposite.
+ */
+function isDoubtful({ kind, path, from = path, others }: NetDifference, gaps: readonly string[]): boolean {
+  if (kind === "modified" || others.length === 0) return false;
+  const isIn = (folder: string) => (one: string) => one === folder || one.startsWith(`${folder}/`);
+  return gaps.some((gap) => gap === "." || [path, from].some(isIn(gap)));
 }
 
 /** An entry of the earlier tree, and its path now. */
