@@ -59,7 +59,54 @@ describe("a part of an output", () => {
       text: `${"x".repeat(100)}…\n`,
       next: 3,
     });
-    expect(selectOutput(log, { maxBytes: 100 })).toMatchObject({ text: `${"y".repeat(100)}…\n`, from: 3 });
+  });
+
+  test("shows the end of the last line, where it is too long by itself", () => {
+    const log = logOf(`short\n${"x".repeat(3000)}é the error\n`);
+    for (const selection of [{}, { tailLines: 1 }, { tailLines: 2, since: 2 }])
+      expect(selectOutput(log, { maxBytes: 12, ...selection })).toMatchObject({
+        text: "…é the error\n",
+        from: 2,
+        from_byte: 3000,
+        next: 3,
+      });
+    expect(selectOutput(log, { maxBytes: 11 })).toMatchObject({ text: "… the error\n", from_byte: 3002 });
+    expect(selectOutput(log, { maxBytes: 4000, tailLines: 1 })).not.toHaveProperty("from_byte");
+  });
+
+  test("begins within a line", () => {
+    const log = logOf("short\nvery long\nlast\n");
+    const page = (sinceByte: number, since = 2) => selectOutput(log, { since, sinceByte, maxBytes: 100 });
+    expect(page(5)).toMatchObject({ text: "long\nlast\n", from: 2, from_byte: 5, next: 4 });
+    expect(page(9)).toMatchObject({ text: "\nlast\n", from: 2, from_byte: 9 });
+    expect(page(99)).toMatchObject({ text: "last\n", from: 3 });
+    expect(page(5, 99)).toMatchObject({ text: "", from: 4 });
+    for (const whole of [page(0), page(99), page(5, 99)]) expect(whole).not.toHaveProperty("from_byte");
+  });
+
+  test("with the rest of each line that is cut, the pages together are the whole", () => {
+    const unit = fc.constantFrom("a", "é", "日", "😀", "\n");
+    const byte = fc.constantFrom(0x61, 0x0a, 0x80, 0xff, 0xe2);
+    const written = fc.oneof(
+      fc.string({ unit, maxLength: 200 }).map((text) => Buffer.from(text)),
+      fc.array(byte, { maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    );
+    fc.assert(
+      fc.property(written, fc.integer({ min: 4, max: 40 }), (bytes, maxBytes) => {
+        const log = new OutputLog({ maxBytes: 1024 * 1024, temporaryFolder: tmpdir() });
+        log.add(bytes, "stdout");
+        log.close();
+        const whole = log.read(0, log.end).toString();
+        let pages = "";
+        for (let [since, sinceByte] = [1, 0]; since < log.lineAt(log.end); ) {
+          const { text, next, to_byte } = selectOutput(log, { since, sinceByte, maxBytes });
+          pages += to_byte === undefined ? text : text.slice(0, -2);
+          [since, sinceByte] = to_byte === undefined ? [next, 0] : [next - 1, to_byte];
+        }
+        if (!whole.includes("\ufffd")) expect(pages).toBe(whole);
+        else expect(pages.replaceAll("\ufffd", "")).toBe(whole.replaceAll("\ufffd", ""));
+      }),
+    );
   });
 
   test("is decoded as a whole, however many lines it has", () => {

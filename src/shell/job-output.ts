@@ -21,6 +21,14 @@ export const JobOutput = Named("JobOutput", {
   matches_before: Type.Optional(
     UInt64({ description: "With `grep` and `tail_lines`: those before the first shown one, if any." }),
   ),
+  from_byte: Type.Optional(
+    UInt64({
+      description: "The bytes of the first line before the text, if it does not show its beginning.",
+    }),
+  ),
+  to_byte: Type.Optional(
+    UInt64({ description: "The bytes of the last line up to its cut: `since_byte` of a call for the rest." }),
+  ),
   found: Type.Optional(Type.String({ description: "The line that `wait_for` found." })),
   found_line: Type.Optional(UInt64({ description: "Its number." })),
 });
@@ -42,6 +50,8 @@ export const logging =
 export interface OutputSelection {
   /** The number of the first line. */
   readonly since?: number | undefined;
+  /** The bytes of that line to leave out. */
+  readonly sinceByte?: number | undefined;
   readonly tailLines?: number | undefined;
   /** Maximum bytes of the text. */
   readonly maxBytes: number;
@@ -49,16 +59,64 @@ export interface OutputSelection {
 
 /**
  * Returns the last lines of the output so far, or those from one line on; unfinished lines come last, if
- * everything before them is shown. A line that is too long by itself is cut.
+ * everything before them is shown. A line that is too long by itself is cut: the last one at its beginning,
+ * because an error or a prompt stands at its end.
  */
-export function selectOutput(log: OutputLog, { since, tailLines, maxBytes }: OutputSelection): JobOutput {
-  const isForward = since !== undefined && tailLines === undefined;
+export function selectOutput(log: OutputLog, selection: OutputSelection): JobOutput {
+  const { since, tailLines, maxBytes } = selection;
+  const part =
+    since !== undefined && tailLines === undefined
+      ? partFrom(log, { ...selection, since })
+      : lastPart(log, selection);
+  const unfinished = part.to === log.end ? log.unfinished() : Buffer.alloc(0);
+  const numbers = numbersOf(log, part.from, part.to);
+  return { text: part.text + end(unfinished, maxBytes), ...numbers, ...part.cut };
+}
+
+/** Whole lines between two positions, and the bytes of one that are left out if it is too long by itself. */
+interface Part {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  readonly cut?: Pick<JobOutput, "from_byte" | "to_byte">;
+}
+
+/** Returns a page that begins with a line, or within it. */
+function partFrom(
+  log: OutputLog,
+  { since, sinceByte = 0, maxBytes }: OutputSelection & { readonly since: number },
+): Part {
+  const first = log.positionOf(since);
+  const skipped = log.lineAt(first) === since ? sinceByte : 0;
+  const lineEnd = skipped === 0 ? first : endOfLine(log, first);
+  const from = Math.min(first + skipped, lineEnd);
+  const to = endOfPage(log, from, maxBytes);
+  const bytes = log.read(from, to);
+  const from_byte = from === lineEnd ? 0 : skipped;
+  const before = from_byte > 0 && { from_byte };
+  if (isWhole(bytes, maxBytes)) return { text: decode(bytes), from, to, cut: { ...before } };
+  const shown = bytes.subarray(0, characterFrom(bytes, maxBytes, -1) || maxBytes);
+  const cut = { ...before, to_byte: from_byte + shown.length };
+  return { text: `${decode(shown)}…\n`, from, to, cut };
+}
+
+function lastPart(log: OutputLog, { since, tailLines, maxBytes }: OutputSelection): Part {
   const first = since === undefined ? log.start : log.positionOf(since);
-  const from = isForward ? first : tailOf(log, { first, tailLines, maxBytes });
-  const to = isForward ? endOfPage(log, first, maxBytes) : log.end;
-  const unfinished = to === log.end ? log.unfinished() : Buffer.alloc(0);
-  const text = start(log.read(from, to), maxBytes) + end(unfinished, maxBytes);
-  return { text, ...numbersOf(log, from, to) };
+  const from = tailOf(log, { first, tailLines, maxBytes });
+  const bytes = log.read(from, log.end);
+  if (isWhole(bytes, maxBytes)) return { text: decode(bytes), from, to: log.end };
+  const from_byte = characterFrom(bytes, bytes.length - 1 - maxBytes, 1);
+  return { text: `…${decode(bytes.subarray(from_byte))}`, from, to: log.end, cut: { from_byte } };
+}
+
+/** Returns whether whole lines fit. Only a line by itself may have more bytes before its end. */
+const isWhole = (lines: Buffer, maxBytes: number): boolean => lines.length <= maxBytes + 1;
+
+/** Returns the position where a character in UTF-8 begins, from `at` on or back. */
+function characterFrom(bytes: Buffer, at: number, step: 1 | -1): number {
+  let start = at;
+  while (Math.abs(start - at) < 3 && (bytes[start]! & 0xc0) === 0x80) start += step;
+  return start;
 }
 
 /** The slice of all callers: one line or the end of a job lets all go on that have waited for it. */
@@ -76,10 +134,6 @@ const numbersOf = (log: OutputLog, from: number, to: number) => ({
   start: log.lineAt(log.start),
   end: log.lineAt(log.end),
 });
-
-/** Returns whole lines that fit. Only a line by itself may have more bytes before its end, and is cut. */
-const start = (lines: Buffer, maxBytes: number): string =>
-  lines.length <= maxBytes + 1 ? decode(lines) : `${decode(lines.subarray(0, maxBytes))}…\n`;
 
 /** Returns the newest part of an unfinished line, such as the current state of a progress bar. */
 function end(line: Buffer, maxBytes: number): string {
@@ -124,6 +178,10 @@ function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
   const whole = bytes.lastIndexOf(newline, maxBytes - 1) + 1;
   return from + (whole || bytes.indexOf(newline) + 1);
 }
+
+/** Returns the position after the line that begins at a position, which is that position after the last. */
+const endOfLine = (log: OutputLog, from: number): number =>
+  from + log.read(from, Math.min(log.end, from + maxLineLength)).indexOf(newline) + 1;
 
 /** A compiled pattern for single lines. */
 export interface LinePattern extends Disposable {

@@ -50,8 +50,31 @@ describe("a job", () => {
       { from: 8, next: 10, end: 10, start: 8 },
       "[lines before 8 are no longer kept]\na\nb\n[job-1: exit code 0 after 12 ms]",
     ],
+    [
+      { to_byte: 9 },
+      "a\nb\n[job-1: exit code 0 after 12 ms; line 2 is cut: since 2 and since_byte 9 for its rest]",
+    ],
+    [
+      { to_byte: 9, end: 9 },
+      "a\nb\n[job-1: exit code 0 after 12 ms; line 2 is cut: since 2 and since_byte 9 for its rest; more: since 3]",
+    ],
+    [
+      { from_byte: 7 },
+      "[7 bytes of line 1 before: since 1, or grep]\na\nb\n[job-1: exit code 0 after 12 ms]",
+    ],
+    [
+      { from: 2, from_byte: 7 },
+      "[1 line and 7 bytes of line 2 before: since 1, or grep]\na\nb\n[job-1: exit code 0 after 12 ms]",
+    ],
   ])("with %j is shown so", (part, text) => {
     expect(renderJob({ ...job, output: { ...output, ...part } }, plain)).toBe(text);
+  });
+
+  test("does not note the bytes that a call leaves out", () => {
+    const rest = { ...output, from_byte: 7 };
+    expect(renderJob({ ...job, output: rest, since: 1, sinceByte: 7 }, plain)).toBe(
+      "a\nb\n[job-1: exit code 0 after 12 ms]",
+    );
   });
 
   test.each([

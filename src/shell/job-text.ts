@@ -48,6 +48,8 @@ interface ShownJob {
   readonly output: JobOutput;
   /** The number of the first requested line. */
   readonly since?: number | undefined;
+  /** The requested number of bytes of that line to leave out. */
+  readonly sinceByte?: number | undefined;
   /** The pattern that was waited for. */
   readonly awaited?: string | undefined;
   /** Whether `grep` chose the lines. */
@@ -58,7 +60,7 @@ interface ShownJob {
 
 /** Renders the output, and a line in brackets with the state of the job and how to continue. */
 export function renderJob(
-  { id, ending, output, since = 1, awaited, isSearch = false, maxima }: ShownJob,
+  { id, ending, output, since = 1, sinceByte, awaited, isSearch = false, maxima }: ShownJob,
   wording: Pick<Wording, "sentence">,
 ): string {
   const {
@@ -69,6 +71,7 @@ export function renderJob(
     end,
     matches,
     matches_before: before = 0,
+    to_byte: cutAt,
     found,
     found_line: line,
   } = output;
@@ -82,11 +85,14 @@ export function renderJob(
       ? []
       : [`${line ? `line ${line} matches` : "no line matches"} ${JSON.stringify(awaited)}`]),
     ...renderMaxima(maxima),
+    ...(cutAt === undefined
+      ? []
+      : [`line ${next - 1} is cut: since ${next - 1} and since_byte ${cutAt} for its rest`]),
     ...(next < end ? [`more: since ${next}`] : isRunning ? [`go on with since ${next}`] : []),
   ];
   return [
     ...(start > since && from === start ? [`[lines before ${start} are no longer kept]`] : []),
-    ...(!isSearch && from > first ? [`[${countLines(from - first)} before: since ${first}, or grep]`] : []),
+    ...(isSearch ? [] : renderBefore(output, { first, sinceByte })),
     ...(before > 0 ? [`[${countLines(before)} that match before: since ${first} without tail_lines]`] : []),
     ...(isShown ? [] : [`${line}→${found}`]),
     ...renderOutput(text),
@@ -94,6 +100,18 @@ export function renderJob(
     ...renderRemarks(remarksOf(ending), wording),
     `[${notes.join("; ")}]`,
   ].join("\n");
+}
+
+/** Renders what is left out before the text, and how to see it. */
+function renderBefore(
+  { from, from_byte: bytes }: JobOutput,
+  { first, sinceByte }: { readonly first: number; readonly sinceByte: number | undefined },
+): string[] {
+  const left = [
+    ...(from > first ? [countLines(from - first)] : []),
+    ...(bytes === undefined || bytes === sinceByte ? [] : [`${bytes} bytes of line ${from}`]),
+  ];
+  return left.length === 0 ? [] : [`[${left.join(" and ")} before: since ${first}, or grep]`];
 }
 
 /** Renders an output as lines of a text, with the empty ones at its end. */

@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { Steps } from "../base/scheduling/time-slice.ts";
 import { parsePlainly } from "./command.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { JobRecordSchema, jobId, remarkFields } from "./job.ts";
@@ -12,6 +13,7 @@ import {
 } from "./job-output.ts";
 import { renderJob } from "./job-text.ts";
 import { exceededMaxima, maximaField } from "./maxima.ts";
+import { refusePlainly } from "./programs/plain-refusal.ts";
 import { remarksOf } from "./programs/records.ts";
 
 const since = "0.4.0";
@@ -20,6 +22,9 @@ const since = "0.4.0";
 const outputFields = {
   since: Type.Optional(
     Type.Integer({ minimum: 1, since, description: "Only from this line on, numbered from 1." }),
+  ),
+  since_byte: Type.Optional(
+    Type.Integer({ minimum: 0, since, description: "Bytes of that line to skip, if it was cut." }),
   ),
   tail_lines: Type.Optional(Type.Integer({ minimum: 1, since, description: "Only the last lines." })),
   grep: Type.Optional(
@@ -72,7 +77,7 @@ export const status = defineShellFunction({
   paths: [],
   touchesNoFiles: true,
   request,
-  parse: (payload) => parsePlainly(request, payload),
+  parse: parseStatus,
   response,
   examples: [
     { title: "A job", request: { job_id: "job-5f0c1a2e-8d3b-4c6f-9a7e-2b1d0c9f8e7a" } },
@@ -103,13 +108,21 @@ export const status = defineShellFunction({
       ...remarksOf(record),
     };
   },
-  render({ job, output, signal, maxima, ...remarks }, wording, { since, wait_for: awaited, grep }) {
-    const shown = output ?? recorded(job);
-    const isSearch = grep !== undefined;
+  render({ job, output = recorded(job), signal, maxima, ...remarks }, wording, call) {
+    const { since, since_byte: sinceByte, wait_for: awaited, grep } = call;
     const ending = { ...job, signal, ...remarks };
-    return renderJob({ id: job.id, ending, output: shown, since, awaited, isSearch, maxima }, wording);
+    const isSearch = grep !== undefined;
+    return renderJob({ id: job.id, ending, output, since, sinceByte, awaited, isSearch, maxima }, wording);
   },
 });
+
+function* parseStatus(payload: unknown): Steps<StatusRequest> {
+  const call = yield* parsePlainly(request, payload);
+  const { since, since_byte: skipped = 0, tail_lines: tail, grep } = call;
+  if (skipped > 0 && (since === undefined || tail !== undefined || grep !== undefined))
+    throw refusePlainly.badPayload("since_byte", "goes with `since`, without `tail_lines` and `grep`");
+  return call;
+}
 
 interface AnsweredJob {
   readonly job: { readonly status: string };
@@ -117,17 +130,17 @@ interface AnsweredJob {
 }
 
 /** Returns the maxima without which the call would have waited longer, or shown more. */
-function maximaOf(
-  { since = 1, tail_lines: tail = Number.POSITIVE_INFINITY, grep, wait_ms, max_output_bytes }: StatusRequest,
-  { job, output: { from, next, start, end, matches = 0, matches_before: before = 0, found } }: AnsweredJob,
-  { config }: ShellContext,
-) {
+function maximaOf(call: StatusRequest, { job, output }: AnsweredJob, { config }: ShellContext) {
+  const { since = 1, since_byte: skipped, grep, wait_ms, max_output_bytes } = call;
+  const { tail_lines: tail = Number.POSITIVE_INFINITY } = call;
+  const { from, next, start, end, matches = 0, matches_before: before = 0, found } = output;
+  const isLineCut = output.to_byte !== undefined || ![undefined, skipped].includes(output.from_byte);
   const isWaitCut = job.status === "running" && found === undefined;
   const isTailCut =
     grep === undefined
       ? from > Math.max(start, since, next - tail)
       : matches - before < Math.min(matches, tail);
-  const isOutputCut = next < end || isTailCut;
+  const isOutputCut = next < end || isTailCut || isLineCut;
   return exceededMaxima(
     { wait_ms, max_output_bytes },
     {
@@ -172,6 +185,7 @@ async function outputOf(call: StatusRequest, context: ShellContext): Promise<Job
   const found = wait > 0 || awaited !== undefined ? await waitForOutput(log, waiting) : undefined;
   const selection = {
     since: call.since,
+    sinceByte: call.since_byte,
     tailLines: call.tail_lines,
     maxBytes: Math.min(call.max_output_bytes ?? defaultOutputBytes, config.max_output_bytes),
   };

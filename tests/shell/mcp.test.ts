@@ -286,6 +286,32 @@ describe("what would fill a model's context", () => {
     expect(last.split("\n")).toHaveLength(4);
   });
 
+  test("of a long line, the notes lead to every byte, and the end is shown first", async () => {
+    const script = "i=0; while [ $i -lt 9000 ]; do i=$((i+1)); printf '%d,' $i; done; echo end; echo last";
+    const whole = `${Array.from({ length: 9000 }, (_, index) => `${index + 1},`).join("")}end\nlast\n`;
+    const ended = textOf(await call("shell_exec", { ...sh(script), max_output_bytes: 1000 }));
+    const job_id = /all of the output: shell_status with job_id "(job-\d+)"/.exec(ended)![1]!;
+    let pages = "";
+    for (let more: object | undefined = { since: 1 }; more !== undefined; ) {
+      const page = textOf(await call("shell_status", { job_id, ...more }));
+      const [, text, notes] = /^([\s\S]*\n)\[(job-\d+: .*)\]$/.exec(page)!;
+      const rest = /line 1 is cut: since (\d+) and since_byte (\d+) for its rest/.exec(notes!);
+      pages += rest ? text!.slice(0, -2) : text;
+      more = rest ? { since: Number(rest[1]), since_byte: Number(rest[2]) } : undefined;
+    }
+    expect(pages).toBe(whole);
+    const tail = { job_id, tail_lines: 1, max_output_bytes: 1000 };
+    const short = textOf(
+      await call("shell_exec", { ...sh(script.replace("; echo last", "")), max_output_bytes: 1000 }),
+    );
+    const last = textOf(await call("shell_status", { ...tail, job_id: /"(job-\d+)"/.exec(short)![1] }));
+    expect(last).toMatch(
+      /^\[\d+ bytes of line 1 before: since 1, or grep\]\n…[\d,]{997}end\n\[job-\d+: exit code 0 after .* m?s\]$/,
+    );
+    for (const wrong of [{ since_byte: 5 }, { since: 1, since_byte: 5, tail_lines: 1 }])
+      expect(await call("shell_status", { job_id, ...wrong })).toMatchObject({ isError: true });
+  });
+
   test("a job is followed from line to line, and to its end", async () => {
     const [go, on] = ["go-1", "go-2"].map((name) => join(folder, name)) as [string, string];
     for (const file of [go, on]) rmSync(file, { force: true });
