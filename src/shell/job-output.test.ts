@@ -299,6 +299,12 @@ describe("waiting", () => {
     const prompt = wait(log, "Password: $", { from: log.end });
     log.add(Buffer.from("Password: "), "stderr");
     expect(await prompt).toEqual({ found: "Password: ", found_line: 7 });
+    log.add(Buffer.from("more"), "stdout");
+    expect(await wait(log, "^more$", { from: log.end })).toEqual({ found: "more", found_line: 7 });
+    expect(await wait(log, "^Password: $", { from: log.end })).toEqual({
+      found: "Password: ",
+      found_line: 8,
+    });
   });
 
   test("ends with the job, with its time, and with the call", async () => {

@@ -17,7 +17,9 @@ export const JobOutput = Named("JobOutput", {
   next: UInt64({ description: "The number of the line after the last: `since` of the next call." }),
   start: UInt64({ description: "The number of the first line that is still kept." }),
   end: UInt64({ description: "The number that the next line gets." }),
-  matches: Type.Optional(UInt64({ description: "With `grep`: the lines that match, up to `next`." })),
+  matches: Type.Optional(
+    UInt64({ description: "With `grep`: the lines that match, up to `next` or unfinished." }),
+  ),
   matches_before: Type.Optional(
     UInt64({ description: "With `grep` and `tail_lines`: those before the first shown one, if any." }),
   ),
@@ -496,9 +498,10 @@ class LineReader {
       await slice.yieldIfDue();
       deadline.check();
     }
-    const unfinished = withoutReturn(this.#log.unfinished());
-    const at = unfinished.length === 0 ? -1 : this.#pattern.find(unfinished);
-    if (at < 0) return undefined;
-    return { found: excerpt(unfinished, at), found_line: this.#log.lineAt(this.#log.end) };
+    for (const { number, bytes } of unfinishedLines(this.#log)) {
+      const at = this.#pattern.find(bytes);
+      if (at >= 0) return { found: excerpt(bytes, at), found_line: number };
+    }
+    return undefined;
   }
 }
