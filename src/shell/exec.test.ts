@@ -27,3 +27,13 @@ test("an answer whose output was cut names the maximum of max_output_bytes", () 
     "[exit code 0, 30.0 s; max_output_bytes is at most 4096]",
   );
 });
+
+test("an answer whose output was cut does not promise lines that are no longer kept", () => {
+  const cut = { ...result, timed_out: false, exit_code: 0, job_id: "job-1" };
+  expect(exec.render!(cut, wording, {})).toBe(
+    '[exit code 0, 30.0 s; all of the output: shell::status with job_id "job-1" and grep or since]',
+  );
+  expect(exec.render!({ ...cut, kept_from: 901 }, wording, {})).toBe(
+    '[exit code 0, 30.0 s; the output from line 901 on, all that is kept: shell::status with job_id "job-1" and grep or since]',
+  );
+});

@@ -58,8 +58,11 @@ const response = Type.Object(
     job_id: Type.Optional(
       Type.String({
         since,
-        description: "The job of a command whose output was cut: `shell::status` has all of it.",
+        description: "The job of a command whose output was cut: `shell::status` has all that is kept of it.",
       }),
+    ),
+    kept_from: Type.Optional(
+      UInt64({ since, description: "The first line that the job has, if earlier ones are no longer kept." }),
     ),
     signal: Type.Optional(Type.String({ since, description: "The signal that ended the program." })),
     ...maximaField,
@@ -150,6 +153,7 @@ async function runToItsEnd({ program, line, held, limits, snapshot }: Run, conte
       ...remarks,
       ...(signal !== null && { signal }),
       ...(job_id !== undefined && { job_id }),
+      ...(job_id !== undefined && log.start > 0 && { kept_from: log.lineAt(log.start) }),
     };
   } finally {
     if (job_id === undefined) log.drop();
@@ -219,7 +223,7 @@ type Result = Static<typeof response>;
 
 function renderResult(result: Result, wording: Wording, requestedMs: number): string {
   const { sentence } = wording;
-  const { content, stdout, stderr, job_id, duration_ms: duration } = result;
+  const { content, stdout, stderr, job_id, kept_from: first, duration_ms: duration } = result;
   if (content !== undefined) return "[started; its output comes over the channel]";
   const notes = [
     result.timed_out
@@ -232,7 +236,7 @@ function renderResult(result: Result, wording: Wording, requestedMs: number): st
       ? []
       : [
           sentence(
-            `all of the output: shell::status with job_id ${JSON.stringify(job_id)} and grep or since`,
+            `${first === undefined ? "all of the output" : `the output from line ${first} on, all that is kept`}: shell::status with job_id ${JSON.stringify(job_id)} and grep or since`,
           ),
         ]),
   ];

@@ -72,7 +72,7 @@ export const status = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   brief:
-    "Show a job, running or ended: the end of its output, or the part that the fields select. All output is kept.",
+    "Show a job, running or ended: the end of its output, or the part that the fields select. By default, the newest 64 MiB of output are kept.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,

@@ -231,7 +231,12 @@ describe("what would fill a model's context", () => {
   beforeAll(async () => {
     writeFileSync(
       config,
-      JSON.stringify({ fs: { host_root: folder }, working_dir: folder, allowlist: ["sh"] }),
+      JSON.stringify({
+        fs: { host_root: folder },
+        working_dir: folder,
+        allowlist: ["sh"],
+        max_job_output_bytes: 1024 * 1024,
+      }),
     );
     const [command, ...before] = commandOf("source");
     const args = [...before, "mcp", "--worker", "shell", "--config", config];
@@ -310,6 +315,18 @@ describe("what would fill a model's context", () => {
     );
     for (const wrong of [{ since_byte: 5 }, { since: 1, since_byte: 5, tail_lines: 1 }])
       expect(await call("shell_status", { job_id, ...wrong })).toMatchObject({ isError: true });
+  });
+
+  test("of an output that is too long to be kept, the answer names the first line that is", async () => {
+    const text = textOf(await call("shell_exec", sh("seq 300000")));
+    const note =
+      /; the output from line (\d+) on, all that is kept: shell_status with job_id "(job-\d+)" and/;
+    const [, first, job_id] = note.exec(text)!;
+    expect(text).not.toContain("all of the output");
+    expect(textOf(await call("shell_status", { job_id, since: Number(first) }))).toStartWith(`${first}\n`);
+    expect(textOf(await call("shell_status", { job_id, since: Number(first) - 1 }))).toStartWith(
+      `[lines before ${first} are no longer kept]\n${first}\n`,
+    );
   });
 
   test("a job is followed from line to line, and to its end", async () => {
