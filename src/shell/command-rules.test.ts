@@ -80,6 +80,14 @@ describe("the rules of commands", () => {
     expect(lines({ confined: open, kept: ["docs/**"] })).toContain("that calls may not change (docs/**)");
   });
 
+  test("name the time that a job has", () => {
+    const lines = (max_job_secs: number) =>
+      describeCommands({ ...rules, config: { ...config, max_job_secs } }).join("\n");
+    expect(lines(0)).toContain("; in the background without a limit, at most 16 at once.");
+    expect(lines(7200)).toContain("; in the background at most 7200 s, at most 16 at once.");
+    expect(lines(7200)).not.toContain("without a limit");
+  });
+
   test("count what is too much to list", () => {
     const many = Array.from({ length: 100 }, (_, index) => `tool-${index}`);
     expect(describeCommands({ ...rules, config: { ...config, allowlist: many }, hidden: many })).toEqual(

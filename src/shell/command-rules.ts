@@ -27,6 +27,7 @@ export interface CommandRules {
     | "max_timeout_ms"
     | "max_output_bytes"
     | "max_concurrent_jobs"
+    | "max_job_secs"
     | "snapshot"
     | "writable_folders"
   >;
@@ -84,7 +85,7 @@ export function describeCommands({
       : [
           "Other processes are not signalled or traced, and sockets of other programs (Docker, ssh-agent) not reached. What a command leaves running ends with it; shell::exec_bg is for what stays.",
         ]),
-    `A command runs for ${seconds(default_timeout_ms)} unless it has timeout_ms, at most ${seconds(max_timeout_ms)}; in the background without a limit, at most ${config.max_concurrent_jobs} at once. An output of up to ${Math.floor(output / 1024)} KiB is answered whole${describeCut(profile["exec.cut_output_bytes"], output)}.`,
+    `A command runs for ${seconds(default_timeout_ms)} unless it has timeout_ms, at most ${seconds(max_timeout_ms)}; in the background ${describeJobTime(config)}, at most ${config.max_concurrent_jobs} at once. An output of up to ${Math.floor(output / 1024)} KiB is answered whole${describeCut(profile["exec.cut_output_bytes"], output)}.`,
     ...(denylist.length === 0
       ? []
       : [
@@ -143,5 +144,8 @@ function listNames(names: readonly string[], most: number): string {
   const more = names.length - most;
   return [...names.slice(0, most), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }
+
+const describeJobTime = ({ max_job_secs: most }: CommandRules["config"]): string =>
+  most === 0 ? "without a limit" : `at most ${seconds(1000 * most)}`;
 
 const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
