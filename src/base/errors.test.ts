@@ -318,6 +318,7 @@ const ofRequests: Samples<typeof refuseField> = {
   emptyPath: refuseField.emptyPath(refuse.emptyPath(), refuse.emptyPath().message),
   outsideBoundary: refuseField.outsideBoundary("grant", ".", "src"),
   tooManyObjects: refuseField.tooManyObjects(2500),
+  notMap: refuseField.notMap("env", undefined),
   numberedText: refuseField.numberedText("files[0].content"),
   withAdvice: refuseField.withAdvice(
     refuse.badPayload("tail", "is 5 lines; expected a whole number"),
@@ -394,6 +395,9 @@ const knownNames: ReadonlySet<string> = new Set([
   ...functions.flatMap(({ request }) => fieldsIn(request as unknown as TSchema)),
   ...Object.values(synonyms).flat(),
   ...Object.keys(defaultConfig()),
+  // The fields of an entry of a map, which the schemas of tools show as a list.
+  "key",
+  "value",
 ]);
 
 describe.each(all)("%s", (_, refusal) => {

@@ -165,9 +165,9 @@ export function requireNoOptions(options: CommandOptions): void {
  */
 function requireSettable(name: string, value: string, listed: readonly string[] | undefined): void {
   const isPlain = listed !== undefined && isPlainVariable(name);
-  if (listed !== undefined && !isPlain && !listed.includes(name))
-    throw refusePlainly.notListed(name, [plainVariables, ...listed].join(", "));
   if (!isPlain && !isSettable(name)) throw refusePlainly.notSettable(name);
+  if (listed !== undefined && !isPlain && !listed.includes(name))
+    throw refusePlainly.notListed(name, [plainVariables, ...listed.filter(isSettable)].join(", "));
   if (value.includes("\0") || !value.isWellFormed())
     throw refusePlainly.badPayload(`env.${name}`, "is no text");
 }

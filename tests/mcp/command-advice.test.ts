@@ -33,7 +33,7 @@ const byDefault: readonly Advised[] = [
   },
   {
     sent: { command: "PATH=/opt/bin ls" },
-    advice: "Send the program without PATH, or ask the user to add PATH to allowed_env.",
+    advice: "Send the program without PATH, which callers may not set.",
     next: { command: "ls" },
   },
   {
@@ -102,9 +102,37 @@ const byDefault: readonly Advised[] = [
     answer: "one\n",
   },
   {
-    sent: { command: "ls", env: { "NO-NAME": "1" } },
+    sent: { command: "ls", env: { FOO: "1" } },
     advice: "Take one of them, or ask the user to add the name to allowed_env.",
     next: { command: "ls", env: { NO_COLOR: "1" } },
+  },
+  {
+    sent: { command: "ls", env: { "NO-NAME": "1" } },
+    advice: "Leave it out, or take letters, digits and _ for its name.",
+    next: { command: "ls", env: { NO_COLOR: "1" } },
+  },
+  {
+    sent: { command: "ls", env: { PATH: "/opt/bin" } },
+    advice: "it decides what programs run, or where their files are. Leave it out.",
+    next: { command: "ls" },
+  },
+  {
+    sent: { command: "printenv APP_MODE", env: ["APP_MODE=x"] },
+    advice: 'Send a list with an entry for each: [{"key": "NAME", "value": "text"}].',
+    next: { command: "printenv APP_MODE", env: [{ key: "APP_MODE", value: "x" }] },
+    answer: "x\n",
+  },
+  {
+    sent: {
+      command: "printenv APP_MODE",
+      env: [
+        { key: "APP_MODE", value: "x" },
+        { key: "APP_MODE", value: "y" },
+      ],
+    },
+    advice: "Send each key once.",
+    next: { command: "printenv APP_MODE", env: [{ key: "APP_MODE", value: "y" }] },
+    answer: "y\n",
   },
 ];
 

@@ -30,6 +30,18 @@ export function coerceMap(value: unknown): unknown {
   return map.size === list.length ? Object.fromEntries(map) : value;
 }
 
+/** Returns the first key that a list of `{key, value}` has again; `undefined` for anything else. */
+export function repeatedKey(value: unknown): string | undefined {
+  const list = parseStructure(value, "[") ?? value;
+  if (!Array.isArray(list) || !list.every(isKeyWithValue)) return undefined;
+  const keys = new Set<string>();
+  for (const { key } of list) {
+    if (keys.has(key)) return key;
+    keys.add(key);
+  }
+  return undefined;
+}
+
 const isKeyWithValue = (item: unknown): item is { readonly key: string; readonly value: unknown } => {
   if (typeof item !== "object" || item === null || Object.keys(item).length !== 2) return false;
   const { key, value } = item as Readonly<Record<string, unknown>>;

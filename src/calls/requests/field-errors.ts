@@ -93,6 +93,15 @@ export const refuseField = {
       `Each line of \`${field}\` begins with its number, as in a numbered read. Nothing was done. Send the text without the numbers, or "literal": true if they belong to it.`,
     ),
 
+  /** Refuses a value that is not a map, or a list with a key twice, in the form that tools show. */
+  notMap: (field: string, repeated: string | undefined): Refusal =>
+    new Refusal(
+      "bad-input",
+      repeated === undefined
+        ? `The field ${field} does not hold texts by key. Nothing was done. Send a list with an entry for each: [{"key": "NAME", "value": "text"}].`
+        : `The field ${field} has two entries with the key ${quoteShort(repeated)}. Nothing was done. Send each key once.`,
+    ),
+
   /** Refuses a field that is larger than its bound, or a request with too many fields. */
   tooLarge: (
     where: string,

@@ -133,6 +133,28 @@ test.each([
   ],
   ["coder::move", { files: ["a", "b"] }, "It is an object with `from` and `to`."],
   ["coder::search", { query: ["a", "b"] }, 'Send "patterns": ["a","b"]. Lines that have any of them match.'],
+  // A map has the form that tools show.
+  [
+    "shell::exec",
+    { command: "ls", env: ["A=1"] },
+    'Send a list with an entry for each: [{"key": "NAME", "value": "text"}].',
+  ],
+  [
+    "shell::exec_bg",
+    { command: "ls", env: "A=1" },
+    'Send a list with an entry for each: [{"key": "NAME", "value": "text"}].',
+  ],
+  [
+    "coder::delete-file",
+    {
+      paths: ["a"],
+      expected_revisions: [
+        { key: "a", value: "1" },
+        { key: "a", value: "2" },
+      ],
+    },
+    'The field expected_revisions has two entries with the key "a". Nothing was done. Send each key once.',
+  ],
   // A similar word is a question.
   ["coder::read-file", { path: "a", numbered: 1 }, 'Send "numbered": true.'],
   ["coder::delete-file", { paths: ["a"], recursive: "yes" }, 'Send "recursive": true.'],

@@ -3,9 +3,11 @@ import { Refusal, refuse } from "../../base/errors.ts";
 import type { Steps } from "../../base/scheduling/time-slice.ts";
 import { Mismatch, validateInSteps } from "../../base/schema/validate.ts";
 import type { FunctionDefinition } from "../contract/definition.ts";
+import { repeatedKey } from "./coerce.ts";
 import { refuseField } from "./field-errors.ts";
 import { adviceOn } from "./misfit-advice.ts";
 import { nameSent, type ReadPayload } from "./read-request.ts";
+import { isMap, withoutNull } from "./schemas.ts";
 
 /**
  * Returns the payload as the schema of the function describes it, in steps. Throws the refusal of the
@@ -20,6 +22,8 @@ export function* requireFit(
   } catch (error) {
     if (!(error instanceof Mismatch)) throw error;
     const { field, problem, fault } = error;
+    if (fault !== undefined && isMap(withoutNull(fault.schema)))
+      throw refuseField.notMap(nameSent(field, sentAs), repeatedKey(fault.value));
     let refusal = refuse.badPayload(nameSent(field, sentAs), problem);
     try {
       if (definition.parse !== undefined) yield* definition.parse(payload);

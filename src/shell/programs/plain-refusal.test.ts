@@ -73,6 +73,9 @@ test("a variable that the caller may not set is sent to a shell, or left out", (
   expect(refusePlainly.notAllowed("FOO=1", ["ls"], () => false).message).toEndWith(
     "Send the program without FOO, or ask the user to add FOO to allowed_env.",
   );
+  expect(refusePlainly.notAllowed("PATH=/a", ["ls"], () => false).message).toEndWith(
+    "Send the program without PATH, which callers may not set.",
+  );
   expect(refusePlainly.notAllowed("CI=1", ["ls", "sh"], () => true).message).toEndWith(
     "Send CI in `env`, and the program as `command`.",
   );

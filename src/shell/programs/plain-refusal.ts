@@ -2,7 +2,9 @@
  * Refusals that are bare prose on the wire, without a code (shell §2.3). Clients match their fixed phrases
  * (shell §11.2).
  */
+
 import type { Reason } from "../../base/errors.ts";
+import { isSettable } from "./environment.ts";
 import { type StartProblem, startProblems } from "./start-problems.ts";
 
 export class PlainRefusal extends Error {
@@ -94,7 +96,9 @@ export const refusePlainly = {
   notSettable: (name: string): PlainRefusal =>
     new PlainRefusal(
       "denied-by-rule",
-      `env holds '${shown(name)}', which decides what programs run or is no name of a variable; leave it out, and take letters, digits and _ for a name.`,
+      /^[A-Za-z_]\w*$/.test(name)
+        ? `env holds '${shown(name)}', which callers may not set: it decides what programs run, or where their files are. Leave it out.`
+        : `env holds '${shown(name)}', which is not the name of a variable. Leave it out, or take letters, digits and _ for its name.`,
     ),
 
   /** Refuses a variable that is not on the list of those that callers may set. */
@@ -260,7 +264,9 @@ function insteadOfAssigning(variable: string, allowed: readonly string[], maySet
   if (allowed.includes("env")) return ` Send env as \`command\`, and ${variable}=… as its first argument.`;
   if (maySet) return ` Send ${variable} in \`env\`, and the program as \`command\`.`;
   const shell = ["sh", "bash"].find((one) => allowed.includes(one));
-  return shell === undefined
+  if (shell !== undefined)
+    return ` Send ${shell} as \`command\`, and ["-c", LINE] with the whole line as \`args\`.`;
+  return isSettable(variable)
     ? ` Send the program without ${variable}, or ask the user to add ${variable} to allowed_env.`
-    : ` Send ${shell} as \`command\`, and ["-c", LINE] with the whole line as \`args\`.`;
+    : ` Send the program without ${variable}, which callers may not set.`;
 }
