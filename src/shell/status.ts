@@ -24,7 +24,12 @@ const outputFields = {
     Type.Integer({ minimum: 1, since, description: "Only from this line on, numbered from 1." }),
   ),
   since_byte: Type.Optional(
-    Type.Integer({ minimum: 0, since, description: "Bytes of that line to skip, if it was cut." }),
+    Type.Integer({
+      minimum: 0,
+      since,
+      isRare: true,
+      description: "Bytes of that line to skip, if it was cut.",
+    }),
   ),
   tail_lines: Type.Optional(Type.Integer({ minimum: 1, since, description: "Only the last lines." })),
   grep: Type.Optional(
@@ -72,7 +77,7 @@ export const status = defineShellFunction({
   publishedIn: "shell 0.3.5",
   description: "Get status of a background job",
   brief:
-    "Show a job, running or ended: the end of its output, or the part that the fields select. By default, the newest 64 MiB of output are kept.",
+    "Show a job, running or ended: the end of its output, or the part that the fields select. The newest output is kept.",
   effect: "reads",
   paths: [],
   touchesNoFiles: true,
