@@ -21,6 +21,8 @@ export default {
     callTool("shell_status", { job_id: "job-1", grep: "error:" }),
     callTool("shell_status", { job_id: "job-1", since: 200_000, max_output_bytes: 300 }),
     callTool("shell_status", { job_id: "job-1", tail_lines: 2 }),
+    callTool("shell_status", { job_id: "job-1", since: 1, max_output_bytes: 6 }),
+    callTool("shell_status", { job_id: "job-1", since: 1, since_byte: 6, max_output_bytes: 100 }),
     callTool("shell_status", { job_id: "job-1", grep: "module-9999.\\.c", tail_lines: 3 }),
     callTool("shell_status", { job_id: "job-1", grep: "warning:" }),
     callTool("shell_status", { job_id: "job-1", grep: "(" }),
