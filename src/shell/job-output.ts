@@ -192,12 +192,12 @@ export interface LinePattern extends Disposable {
 }
 
 /** Maximum milliseconds for one line of at most 128 KiB, which block a thread of the worker. */
-const lineMilliseconds = 30;
+const lineMilliseconds = 15;
 /**
  * Minimum interruptions of the engine, each after some thousand steps, for a line that counts as slow. After
  * fewer, other programs had the processor.
  */
-const minInterruptions = 300;
+const minInterruptions = 150;
 
 /** Compiles a pattern in Rust's dialect. Throws a refusal for an invalid one, and for one that takes long. */
 export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
@@ -227,6 +227,19 @@ export function compileLinePattern(pattern: string, regex: RegexEngine): LinePat
   } catch (error) {
     throw refusalOfPattern(error, pattern);
   }
+}
+
+/**
+ * Like `compileLinePattern`, in a later turn if others have used up this one: many calls may begin in it, and
+ * each pattern may take some ten milliseconds. The first line then waits for another turn.
+ */
+export async function compileInTurn(
+  pattern: string | undefined,
+  regex: RegexEngine,
+): Promise<LinePattern | undefined> {
+  if (pattern === undefined) return undefined;
+  if (slice.isDue) await slice.yieldIfDue();
+  return compileLinePattern(pattern, regex);
 }
 
 interface OutputLine {

@@ -4,7 +4,7 @@ import { parsePlainly } from "./command.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { JobRecordSchema, jobId, remarkFields } from "./job.ts";
 import {
-  compileLinePattern,
+  compileInTurn,
   defaultOutputBytes,
   grepOutput,
   JobOutput,
@@ -181,8 +181,8 @@ function recorded({ stdout, stderr }: Outputs): JobOutput {
 async function outputOf(call: StatusRequest, context: ShellContext): Promise<JobOutput> {
   const { jobs, caller, regex, deadline, config } = context;
   const { log, settled } = jobs.follow(call.job_id, caller);
-  using grep = call.grep === undefined ? undefined : compileLinePattern(call.grep, regex);
-  using awaited = call.wait_for === undefined ? undefined : compileLinePattern(call.wait_for, regex);
+  using grep = await compileInTurn(call.grep, regex);
+  using awaited = await compileInTurn(call.wait_for, regex);
   const longest = config.max_timeout_ms;
   const wait = Math.min(call.wait_ms ?? (awaited ? longest : 0), longest);
   const from = log.positionOf(call.since ?? 1);
