@@ -523,6 +523,7 @@ test("a saved index with a fault is removed, and its files are read and signed a
   await store(index, added);
   expect([await candidatesOf(index, query), existsSync(path)]).toEqual([undefined, false]);
   // The other files are always read until they are signed again.
+  await index.stored();
   expect(await candidatesOf(index, query)).toEqual([40]);
   await store(index, some);
   const memory = new ContentIndex(maxBytes);
