@@ -231,7 +231,7 @@ export function compileLinePattern(pattern: string, regex: RegexEngine): LinePat
 
 /**
  * Like `compileLinePattern`, in a later turn if others have used up this one: many calls may begin in it, and
- * each pattern may take some ten milliseconds. The first line then waits for another turn.
+ * each pattern may take some ten milliseconds.
  */
 export async function compileInTurn(
   pattern: string | undefined,

@@ -47,26 +47,6 @@ test("the value is that of JSON.parse", async () => {
   );
 });
 
-test("JSON is accepted if JSON.parse accepts it", async () => {
-  const part = fc.constantFrom(
-    ...'[]{},:"\\ud8e0 \n-.1+tfn'.split(""),
-    "true",
-    "null",
-    '"a"',
-    "1e5",
-    "\\ud83d",
-    "\u0000",
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
-      const json = parts.join("");
-      const expected = await Promise.try(JSON.parse, json).then(JSON.stringify, () => "refused");
-      expect(await parse(json).then(JSON.stringify, () => "refused")).toBe(expected);
-    }),
-    { numRuns: 3000 },
-  );
-});
-
 test.each([
   '{"a": "x", "a": "y"}',
   '{"__proto__": "x", "b": {"__proto__": {"c": "y"}}}',
@@ -145,6 +125,8 @@ describe.each(parsers)("parsing %s", (_, read) => {
       '"a"',
       "1e5",
       '\\"',
+      "\\ud83d",
+      "\u0000",
     );
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
@@ -152,7 +134,7 @@ describe.each(parsers)("parsing %s", (_, read) => {
         const expected = await Promise.try(JSON.parse, json).then(JSON.stringify, () => "refused");
         expect(await read(json).then(JSON.stringify, () => "refused")).toBe(expected);
       }),
-      { numRuns: 1000 },
+      { numRuns: 3000 },
     );
   });
 });

@@ -7,8 +7,8 @@ import type { CoderContext } from "../define.ts";
 import { maxFilesBelow } from "./files-below.ts";
 
 /**
- * Lists everything below a folder that the call may see and that has no content: links, special files, and
- * folders in which nothing is left, by their paths from the base. Leaves out hidden entries.
+ * Lists the links, special files and empty folders below a folder, by their paths from the base. Skips
+ * entries that the call may not see or that are hidden; a folder that has no others counts as empty.
  */
 export async function leavesBelow(
   path: string,

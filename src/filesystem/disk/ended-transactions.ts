@@ -2,8 +2,8 @@
 const maxKept = 256;
 
 /**
- * The last transactions of this process that have ended. A temporary entry of one is no longer in use,
- * although the process still runs: it is left if another program has moved its folder in the middle.
+ * The most recent transactions of this process that have ended. If another program moves a folder during a
+ * transaction, temporary entries stay in it. The sweep may remove them although their maker still runs.
  */
 export class EndedTransactions {
   readonly #ids = new Set<string>();

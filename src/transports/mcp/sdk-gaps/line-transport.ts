@@ -125,10 +125,11 @@ export class LineTransport implements Transport {
     const encoded = this.#largeSent.then(() => runInSlices(encode(message), createTimeSlice()));
     const sent = encoded.then((line) => this.#write(line));
     const handedOver = new Promise<void>((resolve) => {
-      void encoded.finally(() => {
+      const settle = () => {
         if (this.#isHandingOver) resolve();
         else this.#handOver = resolve;
-      });
+      };
+      void encoded.then(settle, settle);
     });
     this.#largeSent = Promise.race([handedOver, sent.catch(() => {})]);
     await sent;
