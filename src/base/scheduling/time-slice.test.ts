@@ -44,6 +44,21 @@ test("all that begins in one turn shares a slice, and the next turn has another 
   expect(isDue()).toBe(false);
 });
 
+test("work that has waited shares the slice of its turn with all that begins in it", async () => {
+  using clock = stoppedClock();
+  const slice = createTurnSlice();
+  const due: boolean[] = [];
+  const work = async () => {
+    await slice.yieldIfDue();
+    clock.pass(100);
+    due.push(slice.isDue);
+  };
+  due.push(slice.isDue);
+  clock.pass(100);
+  await Promise.all([work(), work(), work()]);
+  expect(due).toEqual([false, true, true, true]);
+});
+
 test("work in the background goes on after many turns of others", async () => {
   using clock = stoppedClock();
   const slice = createBackgroundSlice();

@@ -72,17 +72,22 @@ class RestingSlice extends ClockedSlice {
 export const createTurnSlice = (milliseconds = defaultMilliseconds): TimeSlice => new TurnSlice(milliseconds);
 
 class TurnSlice extends ClockedSlice {
+  #begun = 0;
   #isOfThisTurn = false;
 
   override get isDue(): boolean {
-    if (!this.#isOfThisTurn) {
-      this.#isOfThisTurn = true;
-      setImmediate(() => {
-        this.#isOfThisTurn = false;
-      });
-      this.begin();
-    }
+    if (!this.#isOfThisTurn) this.begin();
     return super.isDue;
+  }
+
+  protected override begin(): void {
+    super.begin();
+    this.#isOfThisTurn = true;
+    const begun = ++this.#begun;
+    setImmediate(() => {
+      // In the next turn, work that has waited for it may have begun the next slice before this callback.
+      if (begun === this.#begun) this.#isOfThisTurn = false;
+    });
   }
 }
 
