@@ -7,6 +7,7 @@ import type { RegexEngine } from "../text/regex/rust-regex.ts";
 import type { ShellConfig } from "./config.ts";
 import type { BegunCommand } from "./confinement.ts";
 import type { FsServices } from "./fs/services.ts";
+import type { LinePatterns } from "./line-patterns.ts";
 import type { ObservedServices } from "./observed.ts";
 import type { ShellProfile } from "./profiles.ts";
 import type { Jobs } from "./programs/jobs.ts";
@@ -21,6 +22,7 @@ export interface ShellServices extends Services, ObservedServices {
   readonly profile: ShellProfile;
   readonly log: Log;
   readonly regex: RegexEngine;
+  readonly linePatterns: LinePatterns;
   readonly fs: FsServices;
   readonly policy: Policy;
   readonly programs: Programs;

@@ -2,20 +2,15 @@ import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { tmpdir } from "node:os";
 import fc from "fast-check";
 import { deadlineIn } from "../base/scheduling/deadline.ts";
-import { createRegexEngine, type RegexEngine } from "../text/regex/rust-regex.ts";
-import {
-  compileInTurn,
-  compileLinePattern,
-  grepOutput,
-  selectInTurn,
-  selectOutput,
-  waitForOutput,
-} from "./job-output.ts";
+import { createRegexEngine } from "../text/regex/rust-regex.ts";
+import { grepOutput, selectInTurn, selectOutput, waitForOutput } from "./job-output.ts";
+import { LinePatterns } from "./line-patterns.ts";
 import { OutputLog } from "./programs/output-log.ts";
 
 const regex = createRegexEngine({ threads: false });
 afterAll(() => regex.close());
-const compile = (pattern: string) => compileLinePattern(pattern, regex);
+const patterns = new LinePatterns(regex);
+const compile = (pattern: string) => patterns.compile(pattern);
 
 function logOf(text: string): OutputLog {
   const log = new OutputLog({ maxBytes: 1024 * 1024, temporaryFolder: tmpdir() });
@@ -250,31 +245,6 @@ describe("a search in an output", () => {
     expect(text).toMatch(/^1→…x+needley+…\n2→\ufffdneedle\n$/);
     expect(text.length).toBeLessThan(600);
   });
-
-  test("a pattern that is none is refused, and one that takes too long", async () => {
-    expect(() => compile("(")).toThrow('The pattern "(" is not valid: unclosed group');
-    // The engine must keep a state for each "a" in the last 3000 characters.
-    const line = Array.from({ length: 65_000 }, (_, index) => ((index * index) % 7919 < 3960 ? "a" : "b"));
-    const slow = grep(logOf(`${line.join("")}\n`), "a[ab]{3000}[^ab]");
-    await expect(slow).rejects.toThrow("takes more than 15 ms for a line of this output");
-  });
-
-  test("a pattern that takes long to compile is refused, and one of its kind in ASCII is not", () => {
-    for (const pattern of ["\\w{300}", "\\w{800}", `(?i)${"é".repeat(30_000)}`])
-      expect(() => compile(pattern)).toThrow("takes too long to compile");
-    expect(() => compile("(?-u:\\w{300})")).not.toThrow();
-  });
-
-  test("a simple pattern is not refused if other programs have the processor", async () => {
-    let seconds = 0;
-    const clock = spyOn(performance, "now").mockImplementation(() => 1000 * seconds++);
-    try {
-      const { matches } = await grep(logOf(`${"x".repeat(120_000)}\n`.repeat(4)), "[xy]{9}z|x$");
-      expect(matches).toBe(4);
-    } finally {
-      clock.mockRestore();
-    }
-  });
 });
 
 describe("waiting", () => {
@@ -356,30 +326,4 @@ test("callers that go on at the end of a job select its output in turns of the e
   await Promise.all(callers);
   isOver = true;
   expect(turns.size).toBeGreaterThan(5);
-});
-
-test("patterns of calls that begin together are compiled in several turns", async () => {
-  const compiledIn: number[] = [];
-  let turn = 0;
-  const engine = {
-    openRuntime: () => ({
-      compile() {
-        compiledIn.push(turn);
-        for (const ends = performance.now() + 3; performance.now() < ends; );
-        return { find: () => -1 };
-      },
-      drop() {},
-    }),
-  } as unknown as RegexEngine;
-  let isDone = false;
-  const all = Promise.all(Array.from({ length: 10 }, () => compileInTurn("a", engine))).then(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    await new Promise((resolve) => setImmediate(resolve));
-    turn++;
-  }
-  await all;
-  expect(compiledIn).toHaveLength(10);
-  expect(new Set(compiledIn).size).toBeGreaterThan(5);
 });

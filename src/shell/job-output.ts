@@ -1,14 +1,10 @@
 /** Selects parts of a job's output: by position, by lines at its end, or by lines that match. */
-import { isUtf8 } from "node:buffer";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Deadline } from "../base/scheduling/deadline.ts";
-import { createTurnSlice } from "../base/scheduling/time-slice.ts";
 import { Named, UInt64 } from "../base/schema/fragments.ts";
-import { toSource } from "../text/regex/regex-runtime.ts";
-import { quickInterruptions, type RegexEngine, refusalOfPattern } from "../text/regex/rust-regex.ts";
+import { type LinePattern, outputSlice as slice } from "./line-patterns.ts";
 import type { LiveOutput } from "./programs/output.ts";
 import type { OutputLog } from "./programs/output-log.ts";
-import { refuseShell } from "./shell-errors.ts";
 
 /** A part of the output of a job, as on the wire. Its lines are numbered from 1. */
 export const JobOutput = Named("JobOutput", {
@@ -121,9 +117,6 @@ function characterFrom(bytes: Buffer, at: number, step: 1 | -1): number {
   return start;
 }
 
-/** The slice of all callers: one line or the end of a job lets all go on that have waited for it. */
-const slice = createTurnSlice();
-
 /** Like `selectOutput`, which may take milliseconds, but in a later turn if others have used up this one. */
 export async function selectInTurn(log: OutputLog, selection: OutputSelection): Promise<JobOutput> {
   if (slice.isDue) await slice.yieldIfDue();
@@ -184,63 +177,6 @@ function endOfPage(log: OutputLog, from: number, maxBytes: number): number {
 /** Returns the position after the line that begins at a position, which is that position after the last. */
 const endOfLine = (log: OutputLog, from: number): number =>
   from + log.read(from, Math.min(log.end, from + maxLineLength)).indexOf(newline) + 1;
-
-/** A compiled pattern for single lines. */
-export interface LinePattern extends Disposable {
-  /** Returns the byte position of the match in the line, or -1. Throws a refusal if that takes too long. */
-  find(line: Buffer): number;
-}
-
-/** Maximum milliseconds for one line of at most 128 KiB, which block a thread of the worker. */
-const lineMilliseconds = 15;
-/**
- * Minimum interruptions of the engine, each after some thousand steps, for a line that counts as slow. After
- * fewer, other programs had the processor.
- */
-const minInterruptions = 150;
-
-/** Compiles a pattern in Rust's dialect. Throws a refusal for an invalid one, and for one that takes long. */
-export function compileLinePattern(pattern: string, regex: RegexEngine): LinePattern {
-  let until: number | undefined;
-  let interruptions = 0;
-  const runtime = regex.openRuntime(() => {
-    interruptions++;
-    if (until === undefined && interruptions > quickInterruptions) throw refuseShell.largePattern(pattern);
-    if (until !== undefined && interruptions >= minInterruptions && performance.now() > until)
-      throw refuseShell.slowPattern(pattern, lineMilliseconds);
-  });
-  try {
-    const compiled = runtime.compile(toSource({ pattern, ignoreCase: false }));
-    return {
-      find(line) {
-        const text = isUtf8(line) ? line : Buffer.from(decode(line));
-        until = performance.now() + lineMilliseconds;
-        interruptions = 0;
-        try {
-          return compiled.find(text, 0, text.length);
-        } catch (error) {
-          throw refusalOfPattern(error, pattern);
-        }
-      },
-      [Symbol.dispose]: () => runtime.drop(),
-    };
-  } catch (error) {
-    throw refusalOfPattern(error, pattern);
-  }
-}
-
-/**
- * Like `compileLinePattern`, in a later turn if others have used up this one: many calls may begin in it, and
- * each pattern may take some ten milliseconds.
- */
-export async function compileInTurn(
-  pattern: string | undefined,
-  regex: RegexEngine,
-): Promise<LinePattern | undefined> {
-  if (pattern === undefined) return undefined;
-  if (slice.isDue) await slice.yieldIfDue();
-  return compileLinePattern(pattern, regex);
-}
 
 interface OutputLine {
   /** The number of the line, from 1. */
@@ -326,7 +262,10 @@ export async function grepOutput(log: OutputLog, options: GrepOptions): Promise<
     deadline.check();
   }
   if (next === log.end && (isTail || found.bytes <= maxBytes))
-    for (const line of unfinishedLines(log)) found.add(line, pattern.find(line.bytes));
+    for (const line of unfinishedLines(log)) {
+      found.add(line, pattern.find(line.bytes));
+      await slice.yieldIfDue();
+    }
   const { text, matches, matchesBefore } = found;
   return {
     text,
@@ -514,6 +453,7 @@ class LineReader {
     for (const { number, bytes } of unfinishedLines(this.#log)) {
       const at = this.#pattern.find(bytes);
       if (at >= 0) return { found: excerpt(bytes, at), found_line: number };
+      await slice.yieldIfDue();
     }
     return undefined;
   }

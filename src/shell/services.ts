@@ -19,6 +19,7 @@ import { renderShellError } from "./error-codes.ts";
 import { type FsServices, openFsOver, openFsServices } from "./fs/services.ts";
 import { indexHiddenOnce } from "./hidden-names.ts";
 import { jobFinishedOver } from "./job-finished.ts";
+import { LinePatterns } from "./line-patterns.ts";
 import type { ObservedServices } from "./observed.ts";
 import { killOnExit } from "./on-exit.ts";
 import { createPolicy, denylistOf } from "./policy.ts";
@@ -90,6 +91,7 @@ export async function openShell(
     profile,
     log,
     regex,
+    linePatterns: new LinePatterns(regex),
     fs,
     ...rulesFor(config, { profile, confinement, tree, jail: fs.jail, writable, regex }),
     ...observedIn(config, { profile, confinement, tree, fs }),
@@ -114,9 +116,7 @@ export async function openShell(
     async close() {
       await programs.stopAll();
       removeExitHandler();
-      for (const one of [jobs, workingFolder, own, confinement]) await one.close();
-      await fs.close();
-      await regex.close();
+      for (const one of [jobs, workingFolder, own, confinement, fs, regex]) await one.close();
     },
   };
 }

@@ -3,14 +3,7 @@ import type { Steps } from "../base/scheduling/time-slice.ts";
 import { parsePlainly } from "./command.ts";
 import { defineShellFunction, type ShellContext } from "./define.ts";
 import { JobRecordSchema, jobId, remarkFields } from "./job.ts";
-import {
-  compileInTurn,
-  defaultOutputBytes,
-  grepOutput,
-  JobOutput,
-  selectInTurn,
-  waitForOutput,
-} from "./job-output.ts";
+import { defaultOutputBytes, grepOutput, JobOutput, selectInTurn, waitForOutput } from "./job-output.ts";
 import { renderJob } from "./job-text.ts";
 import { exceededMaxima, maximaField } from "./maxima.ts";
 import { refusePlainly } from "./programs/plain-refusal.ts";
@@ -179,10 +172,10 @@ function recorded({ stdout, stderr }: Outputs): JobOutput {
 }
 
 async function outputOf(call: StatusRequest, context: ShellContext): Promise<JobOutput> {
-  const { jobs, caller, regex, deadline, config } = context;
+  const { jobs, caller, linePatterns, deadline, config } = context;
   const { log, settled } = jobs.follow(call.job_id, caller);
-  using grep = await compileInTurn(call.grep, regex);
-  using awaited = await compileInTurn(call.wait_for, regex);
+  using grep = await linePatterns.compileInTurn(call.grep);
+  using awaited = await linePatterns.compileInTurn(call.wait_for);
   const longest = config.max_timeout_ms;
   const wait = Math.min(call.wait_ms ?? (awaited ? longest : 0), longest);
   const from = log.positionOf(call.since ?? 1);

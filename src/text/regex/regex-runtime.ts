@@ -98,19 +98,25 @@ const enoughBytes = 64 * 1024 * 1024;
  */
 const keptBytes = 16 * 1024 * 1024;
 
-/** Maximum compiled patterns that a runtime caches. It compiles an evicted one again on its next use. */
-const keptPatterns = 16;
+/** Default maximum of patterns in a runtime's cache. It compiles an evicted one again on its next use. */
+const defaultMaxCompiled = 16;
 
 export class RegexRuntime {
   readonly #module: WasmModule;
   readonly #onInterrupt: InterruptHandler;
+  readonly #maxCompiled: number;
   readonly #compiled = new Map<string, CompiledRegex>();
   #instance: Instance | undefined;
   #instances = 0;
 
-  constructor(module: WasmModule, onInterrupt: InterruptHandler = () => {}) {
+  constructor(
+    module: WasmModule,
+    onInterrupt: InterruptHandler = () => {},
+    maxCompiled = defaultMaxCompiled,
+  ) {
     this.#module = module;
     this.#onInterrupt = onInterrupt;
+    this.#maxCompiled = maxCompiled;
   }
 
   /** Compiles the pattern, or returns it from the cache. Throws a `PatternError`. */
@@ -120,7 +126,7 @@ export class RegexRuntime {
     const regex = known ?? new CompiledRegex(this, pattern);
     this.#prepare(regex);
     this.#compiled.set(pattern, regex);
-    if (this.#compiled.size > keptPatterns) this.#dropOldest();
+    if (this.#compiled.size > this.#maxCompiled) this.#dropOldest();
     return regex;
   }
 

@@ -89,8 +89,8 @@ export interface RegexEngine {
    * `RegexRuntime.compile`.
    */
   compileQuickly(source: string): Regex | undefined;
-  /** Opens a separate runtime, whose calls `onInterrupt` may end. */
-  openRuntime(onInterrupt: InterruptHandler): RegexRuntime;
+  /** Opens a separate runtime, whose calls `onInterrupt` may end. It caches `maxCompiled` patterns. */
+  openRuntime(onInterrupt: InterruptHandler, maxCompiled?: number): RegexRuntime;
   /**
    * Returns `body` (valid UTF-8) with every match replaced like Rust's `Regex::replace_all` does, or the same
    * Buffer if nothing changes. Throws bad-input for an invalid pattern, too-large past `maxBytes`, timeout at
@@ -114,7 +114,7 @@ export interface RegexEngine {
 type AnyReplacement = Replacement & Partial<Pick<LineReplacement, "lines"> & Pick<ReplaceJob, "traced">>;
 
 /** Maximum interruptions while a pattern is compiled in this thread. They take some 15 ms. */
-export const quickInterruptions = 300;
+export const quickInterruptions = 150;
 
 /** Ends the compilation of a pattern in this thread. */
 class CompilationTooLong extends Error {}
@@ -167,8 +167,8 @@ class LazyEngine implements RegexEngine {
     }
   }
 
-  openRuntime(onInterrupt: InterruptHandler): RegexRuntime {
-    return new RegexRuntime(this.module, onInterrupt);
+  openRuntime(onInterrupt: InterruptHandler, maxCompiled?: number): RegexRuntime {
+    return new RegexRuntime(this.module, onInterrupt, maxCompiled);
   }
 
   async replaceAll(body: Buffer, replacement: Replacement, limits: ReplaceLimits): Promise<Buffer> {
