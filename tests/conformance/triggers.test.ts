@@ -210,12 +210,14 @@ describe.each(subjects)("%s", (subject) => {
       await client.trigger(create("one/a.txt"));
       renameSync(join(base, "two/f.txt"), join(base, "two/g.txt"));
       await client.trigger(create("two/last.txt"));
-      expect(await receiver.until("two/last.txt")).toEqual([
-        ...external(["created two/f.txt by external"], began),
-        "created one/a.txt by coder::create-file",
-        ...external(["moved two/f.txt to two/g.txt by external"], began),
+      const changes = await receiver.until("two/last.txt");
+      const inOne = "created one/a.txt by coder::create-file";
+      // Beside other programs, events of one root may be read after a call in another.
+      expect(changes.filter((change) => change !== inOne)).toEqual([
+        ...external(["created two/f.txt by external", "moved two/f.txt to two/g.txt by external"], began),
         "created two/last.txt by coder::create-file",
       ]);
+      expect(changes.filter((change) => change === inOne)).toHaveLength(1);
       await own.shutdown();
     };
     await withWorker(subject, use, { config: { roots } });
