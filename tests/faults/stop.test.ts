@@ -49,15 +49,14 @@ const before = { files: count, texts: ["old"], others: [] };
 const after = { files: count, texts: ["new"], others: [] };
 
 /** Resolves when the name of an entry in the folder matches that has changed. Call it before the change. */
-async function changeOf(folder: string, name: RegExp): Promise<void> {
-  const watcher = watch(folder);
-  for await (const [, changed] of on(watcher)) if (name.test(changed)) break;
-  watcher.close();
-}
-
-/** Yields the events of a watcher. */
-async function* on(watcher: ReturnType<typeof watch>) {
-  for (;;) yield (await once(watcher, "change")) as [event: string, name: string];
+function changeOf(folder: string, name: RegExp): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, (_, changed) => {
+      if (changed === null || !name.test(changed)) return;
+      watcher.close();
+      resolve();
+    });
+  });
 }
 
 const temporary = /^\.coder-tmp-/;
