@@ -135,7 +135,7 @@ function withCommands(coder: CoderRuntime, shell: Runtime): Runtime {
     ...coder,
     ...(shell.commandRules && { commandRules: shell.commandRules }),
     startRoot: shell.startRoot,
-    familyOf: ({ id }) => (ids.has(id) ? family : undefined),
+    familyOf: ({ id }) => (ids.has(id) ? family : coder),
     callMilliseconds: Math.max(coder.callMilliseconds, shell.callMilliseconds),
     interrupt: async () => {
       await Promise.all([shell.interrupt?.(), coder.interrupt?.()]);

@@ -241,6 +241,22 @@ test("the time of a call begins when the calls before it have ended", async () =
   expect([first.isError, second.isError]).toEqual([undefined, undefined]);
 });
 
+test("a call of a function on files takes as long as configured, also beside commands", async () => {
+  await using connected = await connectStdio("executable", {
+    ...endlessSearch,
+    args: ["--commands", "--allow", "sleep"],
+    config: { call_timeout_ms: 1500 },
+  });
+  const { client } = connected;
+  const totals: (number | undefined)[] = [];
+  const onprogress = ({ total }: { total?: number | undefined }) => totals.push(total);
+  const searched = await client.callTool({ name: "coder_search", arguments: slowSearch }, { onprogress });
+  expect(textOf(searched)).toContain("[stopped by deadline; ");
+  const command = { command: "sleep", args: ["2"] };
+  await client.callTool({ name: "shell_exec", arguments: command }, { onprogress });
+  expect(new Set(totals)).toEqual(new Set([2, 60]));
+});
+
 test("a command of the shell worker and its file functions are in order, and its jobs wait for nothing", async () => {
   await using connected = await connectStdio("executable", {
     args: ["--worker", "shell", "--tools", "all"],

@@ -66,7 +66,7 @@ export interface PathPlaces {
  * its own.
  */
 export interface Services {
-  /** Maximum duration of a call, in milliseconds. */
+  /** Maximum duration of a call, in milliseconds: with several families, of any. */
   readonly callMilliseconds: number;
   /** Maximum bytes of JSON in an answer, if configured. */
   readonly maxAnswerBytes?: number;
@@ -79,11 +79,8 @@ export interface Services {
   readonly usesTransportNames?: boolean | undefined;
   /** The rules for reading requests. If absent, payloads are taken literally. */
   readonly requestRules?: RequestRules | undefined;
-  /**
-   * The services of a function of another family; `undefined` for one of this family. If absent, there is one
-   * family.
-   */
-  familyOf?(definition: FunctionDefinition): Services | undefined;
+  /** Returns the services of the family that a function belongs to. If absent, there is one family. */
+  familyOf?(definition: FunctionDefinition): Services;
   /** Returns the services that replace these for a call whose payload limits its rights. Throws a refusal. */
   narrow?(call: {
     readonly definition: FunctionDefinition;

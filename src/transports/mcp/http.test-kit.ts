@@ -62,7 +62,7 @@ export async function serveHttp({ limits = {}, needsToken = true, onCall, ...giv
       return new Promise((resolve) => calls.push(resolve));
     },
     log: createLog({ level: "debug", form: "json", write: (line) => lines.push(JSON.parse(line)) }),
-    callMilliseconds: 1000,
+    millisecondsOf: () => 1000,
     maxReadBytes: undefined,
     treeChanges,
     isStructured: false,

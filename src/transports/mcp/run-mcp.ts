@@ -90,7 +90,7 @@ const hostOf = (command: McpCommand, { runtime, invoke, running, log }: Hosted):
     invoke,
     stopCalls: (milliseconds) => running.stop(milliseconds),
     log,
-    callMilliseconds: runtime.callMilliseconds,
+    millisecondsOf: (definition) => (runtime.familyOf?.(definition) ?? runtime).callMilliseconds,
     maxReadBytes: runtime.maxReadBytes,
     treeChanges: runtime.treeChanges,
     commandRules: runtime.commandRules,

@@ -10,7 +10,7 @@ test("the first list of tools prepares calls, and the next ones do not", async (
     functions: [],
     invoke: () => Promise.reject(new Error("no call")),
     log: createLog({ level: "error", form: "text", write: () => {} }),
-    callMilliseconds: 1000,
+    millisecondsOf: () => 1000,
     maxReadBytes: undefined,
     warmUp: () => {
       warmUps++;

@@ -24,8 +24,8 @@ export interface ToolHostOptions extends ToolOptions {
   /** Lets calls finish until none has ended for `milliseconds`, and then ends them. */
   readonly stopCalls?: (milliseconds: number) => Promise<void>;
   readonly log: Log;
-  /** Maximum milliseconds of a call. */
-  readonly callMilliseconds: number;
+  /** Returns the maximum milliseconds of a call of a function. */
+  millisecondsOf(definition: FunctionDefinition): number;
   /** Maximum bytes of a file that is read, if configured. */
   readonly maxReadBytes: number | undefined;
   /** The changes of the files that are offered as resources; `undefined` if no files are. */
@@ -97,7 +97,7 @@ export class ToolHost {
   /** The functions by the names of their tools. */
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly log: Log;
-  readonly callMilliseconds: number;
+  readonly millisecondsOf: ToolHostOptions["millisecondsOf"];
   readonly hasApp: boolean;
   readonly #treeChanges: TreeChanges | undefined;
   readonly #listRoots: ToolHostOptions["listRoots"];
@@ -113,12 +113,12 @@ export class ToolHost {
   readonly #budget = new AnswerBudget();
 
   constructor(options: ToolHostOptions) {
-    const { worker, functions, invoke, log, callMilliseconds, maxReadBytes = 0, isStructured } = options;
+    const { worker, functions, invoke, log, millisecondsOf, maxReadBytes = 0, isStructured } = options;
     this.worker = worker;
     this.tools = describeTools(functions, options);
     this.functions = new Map(functions.map((definition) => [toolName(definition.id), definition]));
     this.log = log;
-    this.callMilliseconds = callMilliseconds;
+    this.millisecondsOf = millisecondsOf;
     this.commandRules = (options.commandRules ?? []).map(wording.sentence);
     this.startRoot = options.startRoot;
     this.approval = options.approval;
