@@ -10,6 +10,7 @@ import { refuseUnread } from "./admission-errors.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import type { CallStatus } from "./contract/call-status.ts";
 import { type Context, definerFor, type FunctionDefinition, type Services } from "./contract/definition.ts";
+import type { Origin } from "./contract/origin.ts";
 import { UnreadPayload } from "./contract/unread-payload.ts";
 import { createInvoke } from "./invoke.ts";
 
@@ -65,6 +66,49 @@ test("a call that writes waits until it is prepared, until its deadline, and one
   const { outcome } = await call(handle, undefined, { effect: "writes", ...never });
   expect(JSON.parse(outcome.error!).message).toBe(refuse.timeout(1).message);
   expect(order).toEqual(["handled"]);
+});
+
+/** Runs calls that begin together, each for some milliseconds. Returns the turns that they ran in. */
+async function turnsOfCalls(originOf: () => Origin): Promise<number[]> {
+  let turn = 0;
+  const ran: number[] = [];
+  const definition = definerFor<Services>()({
+    id: "test::busy",
+    since: "0.0.0",
+    description: "",
+    effect: "reads",
+    paths: [],
+    request: Type.Object({}),
+    response: Type.Unknown(),
+    examples: [],
+    handle: () => {
+      ran.push(turn);
+      for (const until = performance.now() + 3; performance.now() < until; );
+      return {};
+    },
+  });
+  const log = createLog({ level: "error", form: "json", write: () => {} });
+  const invoke = createInvoke({ callMilliseconds: 25_000, renderError: renderCoderError }, log);
+  const calls = Promise.all(Array.from({ length: 10 }, () => invoke(definition, {}, originOf())));
+  let isDone = false;
+  void calls.then(() => {
+    isDone = true;
+  });
+  for (; !isDone; turn++) await setImmediate();
+  return ran;
+}
+
+test("calls that begin together run in several turns", async () => {
+  const ran = await turnsOfCalls(() => ({}));
+  expect(ran).toHaveLength(10);
+  expect(new Set(ran).size).toBeGreaterThan(5);
+});
+
+test("calls that have waited for the same call run in several turns", async () => {
+  const earlier = setImmediate().then(() => setImmediate());
+  const ran = await turnsOfCalls(() => ({ ordered: { enter: () => earlier, leave: () => {} } }));
+  expect(ran).toHaveLength(10);
+  expect(new Set(ran).size).toBeGreaterThan(5);
 });
 
 test("a payload that does not fit is C210 with the field and what was expected", async () => {

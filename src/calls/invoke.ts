@@ -7,7 +7,13 @@ import { type Author, renderAuthor } from "../base/author.ts";
 import { Refusal, refuse, shortages } from "../base/errors.ts";
 import type { Log } from "../base/log/log.ts";
 import { deadlineIn, unlessOver } from "../base/scheduling/deadline.ts";
-import { beginAtOnce, createTimeSlice, type Steps } from "../base/scheduling/time-slice.ts";
+import {
+  beginAtOnce,
+  createTimeSlice,
+  createTurnSlice,
+  type Steps,
+  type TimeSlice,
+} from "../base/scheduling/time-slice.ts";
 import { maxAnswerBytes } from "../base/schema/message-size.ts";
 import { Mismatch, validateInSteps } from "../base/schema/validate.ts";
 import { measureJson } from "../text/sizes/json-size.ts";
@@ -77,6 +83,7 @@ export function createInvoke(
   { onEnter = () => {}, running = new RunningCalls() }: InvokeOptions = {},
 ): Invoke {
   const admission = new Admission();
+  const beginning = createTurnSlice();
   const invoke: Invoke = async (definition, payload, origin = {}) => {
     const services = all.familyOf?.(definition) ?? all;
     const { cancelled, caller, session, bus, began, showsImages, onOutput, onFiles, sentence, promptUser } =
@@ -114,7 +121,7 @@ export function createInvoke(
     };
     const call = { definition, payload, read: undefined, request: undefined, context };
     const queue = caller ?? session;
-    const shared = { log, onEnter, admission, running };
+    const shared = { log, onEnter, admission, running, beginning };
     const scope: CallScope = { ...call, ...shared, lease, ordered, cancelled, queue, account };
     const outcome = await runAdmitted(scope);
     deadline.end();
@@ -145,6 +152,8 @@ interface CallScope {
   readonly onEnter: OnEnter;
   readonly admission: Admission;
   readonly running: RunningCalls;
+  /** The slice of calls that begin in one turn: thousands may come together, or wait for the same call. */
+  readonly beginning: TimeSlice;
   /** The key of admission. Calls with one key wait for each other, but not for those with another. */
   readonly queue: string | undefined;
   /** The account of the caller's quotas, if that is not its id. */
@@ -174,15 +183,19 @@ async function runAdmitted(scope: CallScope): Promise<HandledCall> {
 }
 
 async function runCall(scope: CallScope): Promise<HandledCall> {
-  const { definition, lease } = scope;
+  const { definition, lease, beginning } = scope;
   try {
+    if (beginning.isDue) await beginning.yieldIfDue();
     const reading = beginAtOnce(readRequest(scope));
     const request = reading instanceof Promise ? await reading : reading;
     const narrowed = scope.context.narrow?.({ definition, payload: payloadRead(scope), request });
     if (narrowed !== undefined) scope.context = { ...scope.context, ...narrowed };
     const { context } = scope;
     const earlier = scope.ordered && waitForEarlier(scope.ordered, scope, context);
-    if (earlier !== undefined) await earlier;
+    if (earlier !== undefined) {
+      await earlier;
+      if (beginning.isDue) await beginning.yieldIfDue();
+    }
     scope.onEnter(definition.id, request);
     const isLong = definition.isLong || definition.walksTree?.(request) === true;
     using _turn = isLong ? await startLong(scope) : undefined;

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { TimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Arrival } from "../../calls/call-order.ts";
 import type { Leases } from "./leases.ts";
 import type { LateJson } from "./sdk-gaps/late-json.ts";
@@ -10,8 +9,6 @@ interface CurrentExchange {
   readonly late: LateJson;
   /** The place of its calls among those of their session; `undefined` without a session. */
   readonly arrival: Arrival | undefined;
-  /** The slice that the calls of a batch share as they begin; `undefined` for a single message. */
-  readonly slice: TimeSlice | undefined;
 }
 
 /** The current HTTP exchange, whose requests reach the functions through the SDK. */

@@ -10,7 +10,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { quoteVisibly } from "../../base/log/quote.ts";
 import { minSliced, parseInSlices, parseJson } from "../../base/scheduling/parse-json.ts";
-import { createTimeSlice, createTurnSlice } from "../../base/scheduling/time-slice.ts";
+import { createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import { maxTokens } from "../../base/schema/message-size.ts";
 import { TooManyChunks, tooManyChunks } from "../../serve/http-walls/chunk-limit.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
@@ -82,8 +82,7 @@ export function createExchange(host: ToolHost, bodyBytes: number): Exchange {
         arrival?.expect([body.message].flat().filter(isJSONRPCRequest).length);
         const request = toRequest(incoming, left.signal);
         const late = new LateJson();
-        const slice = Array.isArray(body.message) ? createTimeSlice() : undefined;
-        const { response, settled } = await currentExchange.run({ leases, arrival, late, slice }, () =>
+        const { response, settled } = await currentExchange.run({ leases, arrival, late }, () =>
           respond(request, body.message),
         );
         await Promise.all([sendResponse(response, outgoing, late), settled]);

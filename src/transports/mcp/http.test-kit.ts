@@ -42,12 +42,10 @@ interface Options {
   readonly limits?: Partial<HttpLimits>;
   readonly token?: string | undefined;
   readonly needsToken?: boolean;
-  /** Called at the beginning of each call. */
-  readonly onCall?: () => void;
 }
 
 /** Starts a server in this process, whose calls end when `finish` is called. */
-export async function serveHttp({ limits = {}, needsToken = true, onCall, ...given }: Options = {}) {
+export async function serveHttp({ limits = {}, needsToken = true, ...given }: Options = {}) {
   const calls: ((outcome: CallOutcome) => void)[] = [];
   const treeChanges = new CountedReaders();
   /** The session of each call. */
@@ -58,7 +56,6 @@ export async function serveHttp({ limits = {}, needsToken = true, onCall, ...giv
     functions: [readFile],
     invoke: (_, __, { session } = {}) => {
       sessions.push(session);
-      onCall?.();
       return new Promise((resolve) => calls.push(resolve));
     },
     log: createLog({ level: "debug", form: "json", write: (line) => lines.push(JSON.parse(line)) }),

@@ -170,19 +170,3 @@ test("/healthz needs no token, and no page may use it", async () => {
     { level: "warn", status: 403, peer: "127.0.0.1", reason: expect.stringContaining("Origin") },
   ]);
 });
-
-test("between two calls of a batch that take long to begin, others run", async () => {
-  const count = 5;
-  const onCall = () => {
-    const end = performance.now() + 3;
-    while (performance.now() < end);
-  };
-  const { url, calls, finish } = await serveHttp({ onCall });
-  const body = JSON.stringify(Array.from({ length: count }, (_, id) => ({ ...JSON.parse(call), id })));
-  const answer = post(url, { body, headers: await beginSession(url) });
-  const seen = new Set<number>();
-  for (; calls.length < count; seen.add(calls.length)) await new Promise(setImmediate);
-  for (let begun = 1; begun < count; begun++) expect(seen).toContain(begun);
-  finish();
-  expect((await answer).text.match(/"done"/g)).toHaveLength(count);
-});

@@ -180,9 +180,6 @@ interface ToolCall {
 }
 
 async function callTool(host: ToolHost, { definition, payload, context, options, hasApp }: ToolCall) {
-  const slice = currentExchange.getStore()?.slice;
-  // The SDK passes on the hundred calls of a batch in one turn.
-  if (slice?.isDue) await slice.yieldIfDue();
   using progress = reportProgress(context, host.millisecondsOf(definition));
   const { onOutput } = progress;
   const outcome = await host.call(definition, payload, { ...options, onOutput });

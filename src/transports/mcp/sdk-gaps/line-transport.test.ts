@@ -52,6 +52,20 @@ test("reads no further while a client does not take the answers to what is no me
   expect([sent.length, messages.length]).toEqual([2, 1]);
 });
 
+test("passes on a few messages in each turn, whose answers are made at its end", async () => {
+  const { input, messages } = await open(100_000, { createSlice: createEndless });
+  const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+  input.write(Array.from({ length: 100 }, (_, index) => ping(index)).join(""));
+  for (let before = 0; messages.length < 100; before = messages.length) {
+    await turn();
+    // The first turn of this loop may follow another.
+    expect(messages.length - before).toBeWithin(1, 33);
+  }
+  input.write(ping(100));
+  await turn();
+  expect(messages).toHaveLength(101);
+});
+
 test("sends when there is room, and does not before", async () => {
   const { transport, drain } = await open();
   const order: string[] = [];

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   isJSONRPCRequest,
   type JSONRPCMessage,
@@ -35,6 +36,9 @@ import { maxMessageBytes } from "../transport.ts";
  * except for many small errors.
  */
 const maxUnsent = 96 * 1024 * 1024;
+
+/** Maximum messages that are passed on in one turn of the event loop, at whose end the SDK answers them. */
+const maxInTurn = 16;
 
 export interface LineTransportOptions {
   readonly takeLease?: Leases["take"];
@@ -207,11 +211,14 @@ export class LineTransport implements Transport {
       if (refusals.length > 0) void this.#refuse(refusals);
       refusals = [];
     };
-    const pause = () => {
+    let passed = 0;
+    const pause = async () => {
       refuse();
       this.#isPassing = true;
       this.#input.pause();
-      return slice.yieldIfDue();
+      if (passed >= maxInTurn) await nextTurn();
+      passed = 0;
+      await slice.yieldIfDue();
     };
     for (const line of linesOf(lines)) {
       const isLarge = line.length >= minSliced;
@@ -223,8 +230,9 @@ export class LineTransport implements Transport {
         continue;
       }
       for (const value of values) {
-        if (slice.isDue) await pause();
+        if (slice.isDue || passed >= maxInTurn) await pause();
         if (this.#isClosed) break;
+        passed++;
         refusals.push(...this.#passValue(value));
       }
     }
