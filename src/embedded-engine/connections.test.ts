@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { registerWorker } from "iii-sdk";
 import { type Engine, type EngineOptions, type RecordedFrame, startEngine } from "./engine.ts";
 import { type JoinedWorker, RawWorker, settled } from "./raw-worker.test-kit.ts";
+import { Router } from "./router.ts";
 
 let engine: Engine;
 let workers: RawWorker[] = [];
@@ -297,4 +298,23 @@ test("a large answer reaches its caller although the server leaves right after i
   server.socket.close();
   expect(await caller.next()).toMatchObject({ type: "invocationresult", result });
   await settled(caller);
+});
+
+test("frames that come together are taken in order, in several turns, and before the end of their worker", async () => {
+  const router = new Router();
+  const taken: { turn: number; index: number }[] = [];
+  let turn = 0;
+  router.builtins.set("test::busy", (index) => {
+    taken.push({ turn, index: Number(index) });
+    for (const until = performance.now() + 3; performance.now() < until; );
+    return index;
+  });
+  await start({ router });
+  const worker = await join();
+  for (let index = 0; index < 20; index++)
+    worker.send({ type: "invokefunction", function_id: "test::busy", data: index });
+  worker.socket.close();
+  for (; router.workers.size > 0; turn++) await setImmediate();
+  expect(taken.map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, index) => index));
+  expect(new Set(taken.map(({ turn }) => turn)).size).toBeGreaterThan(10);
 });

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { type WebSocket, WebSocketServer } from "portable-ws";
-import { skipSlice } from "../base/scheduling/time-slice.ts";
+import { createTurnSlice, skipSlice } from "../base/scheduling/time-slice.ts";
 import { type Access, acceptUpgrade, isOwnUser, rejectUpgrade } from "./admission.ts";
 import { builtinsOf } from "./builtins.ts";
 import { Channels } from "./channels.ts";
@@ -162,6 +162,9 @@ function engineOn({ url, router, channels, sockets, server }: Parts): Engine {
 
 const defaultMaxUnparsedLength = 256 * 1024 * 1024;
 
+/** The slice of the frames of all workers: one packet may bring thousands. */
+const receiving = createTurnSlice();
+
 function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptions): void {
   const worker = new WorkerConnection(socket, options);
   const receive = (text: string, { frame, fault }: Decoded): void => {
@@ -187,7 +190,7 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
     const mayWait = ["invokefunction", "invocationresult"].includes(decoded.frame?.type ?? "");
     receive(text, mayWait || decoded.fault ? decoded : { fault: "too large" });
   };
-  socket.on("message", (data: Buffer, binary) => {
+  const take = (data: Buffer, binary: boolean): void => {
     // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
     if (!isLargeFrame(data)) {
@@ -198,9 +201,24 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
     }
     const received = receiveLarge(data).finally(() => underWay.delete(received));
     underWay.add(received);
+  };
+  const waiting: { readonly data: Buffer; readonly binary: boolean }[] = [];
+  let takingWaiting = Promise.resolve();
+  const takeWaiting = async (): Promise<void> => {
+    socket.pause();
+    for (let next = waiting[0]; next !== undefined; waiting.shift(), next = waiting[0]) {
+      await receiving.yieldIfDue();
+      take(next.data, next.binary);
+    }
+    socket.resume();
+  };
+  socket.on("message", (data: Buffer, binary) => {
+    if (waiting.length === 0 && !receiving.isDue) take(data, binary);
+    else if (waiting.push({ data, binary }) === 1) takingWaiting = takeWaiting();
   });
   socket.on("close", async () => {
     // Answers that came before the end are passed on.
+    if (waiting.length > 0) await takingWaiting;
     if (underWay.size > 0) await Promise.all(underWay);
     router.leave(worker);
   });
