@@ -1,3 +1,6 @@
+/** Maximum length of baggage, as much as W3C Baggage (section 3.3.2) requires. Longer one is dropped. */
+export const maxBaggageLength = 8192;
+
 /** The member of W3C baggage in which the engine names the called function to a worker. */
 const functionIdKey = "iii.function.id";
 

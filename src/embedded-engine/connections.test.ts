@@ -44,9 +44,10 @@ describe("a connection", () => {
     worker.send("not JSON");
     worker.socket.send(Buffer.from('OTLP{"resourceSpans":[]}'));
     worker.send('{"type":"registerfunction","id":"twice","id":"twice"}');
+    worker.socket.send(Buffer.from('{"type":"registerfunction","id":"\xff"}', "latin1"));
     await settled(worker);
     const faults = frames.filter(({ direction }) => direction === "received").map(({ fault }) => fault);
-    expect(faults).toEqual(["an unpaired surrogate", "not JSON", "a key twice", undefined]);
+    expect(faults).toEqual(["an unpaired surrogate", "not JSON", "a key twice", "not UTF-8", undefined]);
     expect(await engine.call("engine::functions::list", {})).toEqual({ functions: [] });
   });
 
@@ -175,6 +176,9 @@ describe("a function", () => {
     const own = { traceparent: "00-cc-dd-01", baggage: "x=y" };
     server.send({ type: "invocationresult", invocation_id, function_id: "a::f", ...own });
     expect(await client.next()).toMatchObject({ traceparent, baggage });
+    const long = { invocation_id: crypto.randomUUID(), baggage: "k=v,".repeat(3000) };
+    client.send({ type: "invokefunction", function_id: "a::f", data: {}, traceparent, ...long });
+    expect(await server.next()).toMatchObject({ traceparent, baggage: "iii.function.id=a::f" });
   });
 
   test("is not waited for longer than the engine runs", async () => {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
@@ -193,6 +194,10 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
   const take = (data: Buffer, binary: boolean): void => {
     // A frame may still arrive after its connection was retired.
     if (!router.workers.has(worker) || (binary && isTelemetry(data))) return;
+    if (binary && !isUtf8(data)) {
+      worker.record("", "not UTF-8");
+      return;
+    }
     if (!isLargeFrame(data)) {
       skipSlice();
       const text = data.toString();
@@ -202,8 +207,23 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
     const received = receiveLarge(data).finally(() => underWay.delete(received));
     underWay.add(received);
   };
+  const frames = takeInTurns(socket, take);
+  socket.on("close", async () => {
+    // Answers that came before the end are passed on.
+    await frames.rest();
+    if (underWay.size > 0) await Promise.all(underWay);
+    router.leave(worker);
+  });
+  router.join(worker);
+}
+
+/**
+ * Passes on the frames of a socket in order, in several turns of the event loop if many come together. `rest`
+ * resolves when all have been passed on.
+ */
+function takeInTurns(socket: WebSocket, take: (data: Buffer, binary: boolean) => void) {
   const waiting: { readonly data: Buffer; readonly binary: boolean }[] = [];
-  let takingWaiting = Promise.resolve();
+  let taking = Promise.resolve();
   const takeWaiting = async (): Promise<void> => {
     socket.pause();
     for (let next = waiting[0]; next !== undefined; waiting.shift(), next = waiting[0]) {
@@ -214,15 +234,9 @@ function serveWorker(router: Router, socket: WebSocket, options: ConnectionOptio
   };
   socket.on("message", (data: Buffer, binary) => {
     if (waiting.length === 0 && !receiving.isDue) take(data, binary);
-    else if (waiting.push({ data, binary }) === 1) takingWaiting = takeWaiting();
+    else if (waiting.push({ data, binary }) === 1) taking = takeWaiting();
   });
-  socket.on("close", async () => {
-    // Answers that came before the end are passed on.
-    if (waiting.length > 0) await takingWaiting;
-    if (underWay.size > 0) await Promise.all(underWay);
-    router.leave(worker);
-  });
-  router.join(worker);
+  return { rest: (): Promise<void> => taking };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { baggageFor } from "./baggage.ts";
+import { baggageFor, maxBaggageLength } from "./baggage.ts";
 import type { Profile, WorkerConnection } from "./connection.ts";
 import { type Frame, type FrameOf, isRecord, type Json, type Payload, WrittenJson } from "./frames.ts";
 import { EngineFailure, type Invocation, type InvocationOutcome, Invocations } from "./invocations.ts";
@@ -159,7 +159,8 @@ export class Router {
   }
 
   #invoke(worker: WorkerConnection, frame: FrameOf<"invokefunction">): void {
-    const { function_id, action, traceparent, baggage } = frame;
+    const { function_id, action, traceparent } = frame;
+    const baggage = (frame.baggage?.length ?? 0) <= maxBaggageLength ? frame.baggage : undefined;
     // The engine chooses the id of a call without an answer.
     const invocation_id = action?.type === "void" ? undefined : frame.invocation_id;
     const answer = ({ result, error }: InvocationOutcome): void => {
@@ -175,7 +176,7 @@ export class Router {
       });
     };
     if (action?.type === "enqueue") answer(failure("enqueue_error", "The embedded engine has no queues"));
-    else this.route({ ...frame, invocation_id }, worker, answer);
+    else this.route({ ...frame, invocation_id, baggage }, worker, answer);
   }
 
   /** Registers a trigger type. A provider that registers again gets the triggers that waited for it. */

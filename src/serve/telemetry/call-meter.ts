@@ -13,6 +13,7 @@ import {
 } from "@opentelemetry/api";
 import { about } from "../../base/about.ts";
 import type { FunctionDefinition } from "../../calls/contract/definition.ts";
+import type { TraceParent } from "../../calls/contract/origin.ts";
 import type { CallOutcome, Invoke } from "../../calls/invoke.ts";
 
 const scope = ["coder", about.version] as const;
@@ -46,7 +47,7 @@ export class CallMeter {
     const tracer = trace.getTracer(...scope);
     return async (definition, payload, origin = {}) => {
       const started = performance.now();
-      const parent = propagation.extract(ROOT_CONTEXT, origin.trace ?? {});
+      const parent = propagation.extract(ROOT_CONTEXT, shortFieldsOf(origin.trace ?? {}));
       const attributes = this.#attributesOf(definition);
       const span = tracer.startSpan(definition.id, { kind: SpanKind.SERVER, attributes }, parent);
       const outcome = await context.with(trace.setSpan(parent, span), () =>
@@ -101,6 +102,13 @@ export class CallMeter {
     for (const name of Object.keys(holds)) gauge(name, () => holds[name] ?? 0);
   }
 }
+
+/** Maximum length of a field of a trace, which is that of baggage in W3C Baggage (section 3.3.2). */
+const maxTraceField = 8192;
+
+/** Returns the fields that are worth reading: OpenTelemetry takes a second for those of megabytes. */
+const shortFieldsOf = (trace: TraceParent): TraceParent =>
+  Object.fromEntries(Object.entries(trace).filter(([, value]) => (value?.length ?? 0) <= maxTraceField));
 
 /** Folders of procfs with one entry per item (proc(5)). A folder that a call has open is a descriptor. */
 const listedByTheKernel = {

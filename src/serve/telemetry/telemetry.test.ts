@@ -146,6 +146,17 @@ test("a call without a trace, or with none that can be read, begins one", async 
   expect(collector.spans.filter(({ parentSpanId }) => parentSpanId !== undefined)).toEqual([]);
 });
 
+test("baggage is read, unless it is longer than any has to be", async () => {
+  const { telemetry, invoke } = await observed();
+  const seen: unknown[] = [];
+  const reading = { ...echo, handle: () => seen.push(propagation.getActiveBaggage()?.getEntry("k")?.value) };
+  for (const count of [1, 3000])
+    await invoke(reading, { value: 1 }, { trace: { ...traced.trace, baggage: "k=v,".repeat(count) } });
+  await telemetry.close();
+  expect(seen).toEqual(["v", undefined]);
+  expect(collector.spans.map(({ traceId: id }) => id)).toEqual([traceId, traceId]);
+});
+
 test("a trace that its caller does not sample has no span", async () => {
   const { telemetry, invoke } = await observed();
   await invoke(echo, { value: 1 }, { trace: { traceparent: `00-${traceId}-${parentId}-00` } });
