@@ -2,6 +2,7 @@
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { readDescriptor } from "../../base/bun.ts";
+import { createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import type { HeadBuffer } from "./head-buffer.ts";
 
 /** Keeps a part of an output. */
@@ -28,6 +29,9 @@ export interface Output {
   destroy(): void;
 }
 
+/** The slice of all outputs: a pipe can be read in one turn for as long as its writer fills it. */
+const reading = createTurnSlice();
+
 /** Reads the end of a pipe, then closes it. Only on Bun: the descriptor must not block. */
 export function capturePipe(readEnd: number, head: OutputBuffer, live?: LivePieces): Output {
   const reader = readDescriptor(readEnd).getReader();
@@ -51,6 +55,7 @@ async function readAll(reader: Reader, head: OutputBuffer, live?: LivePieces): P
       if (value === undefined) continue;
       head.add(value);
       await live?.(value);
+      if (reading.isDue) await reading.yieldIfDue();
     }
   } catch {
     // The bytes read before the failure are the output.
