@@ -60,6 +60,8 @@ const shared: Samples<typeof refuse> = {
   nameIsTaken: refuse.nameIsTaken("a"),
   folderExists: refuse.folderExists("a"),
   notEmpty: refuse.notEmpty("a"),
+  refilledInside: refuse.refilledInside("a/b"),
+  replacedAgain: refuse.replacedAgain("a.txt"),
   refilled: refuse.refilled("a"),
   baseIsKept: refuse.baseIsKept(),
   rootIsKept: refuse.rootIsKept("/srv"),

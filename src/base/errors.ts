@@ -230,6 +230,22 @@ export const refuse = {
       path,
     ),
 
+  /** Refuses a folder in a tree that was refilled during its removal. */
+  refilledInside: (path: string): Refusal =>
+    new Refusal(
+      "not-empty",
+      `The folder ${quoteShort(path)} was not empty once what the call had found in it was removed: another program creates or renames something in it, or, on a network or FUSE mount, holds a file of it open.`,
+      path,
+    ),
+
+  /** Refuses to remove a file that was never there for long enough to be kept and removed. */
+  replacedAgain: (path: string): Refusal =>
+    new Refusal(
+      "io",
+      `${quoteShort(path)} was not removed: each time that it was about to be, another program had just replaced it. Repeat the call once that program is done.`,
+      path,
+    ),
+
   notEmpty: (path: string): Refusal =>
     new Refusal(
       "not-empty",

@@ -1,9 +1,19 @@
 /** The entries that a step of the disk removes or places, for listeners that keep them. */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  type Stats,
+} from "node:fs";
 import { readEntries } from "../files/entries.ts";
 import type { Entry } from "../files/types.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
 import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
-import { entryIdentityOf } from "../jail/inode.ts";
+import { entryIdentityOf, inodeOf } from "../jail/inode.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import type { HeldEntry, StepEntries } from "./mutation.ts";
@@ -41,6 +51,47 @@ export const entriesOfRename = (
   replaced: () => entryIn(target.folder, target.name),
   placed: () => entryIn(source.folder, source.name),
 });
+
+/** An entry with the facts that it had once. Other programs may give its name to another one. */
+export interface PinnedEntry {
+  /** Reading it throws ESTALE if another entry has the name. */
+  readonly entry: HeldEntry;
+  /**
+   * Throws ESTALE unless this very entry is at `path` and was the one that was read. With `mayBeWritten` its
+   * content may have changed.
+   */
+  requireSame(path: JailedPath, mayBeWritten: boolean): void;
+}
+
+/** Returns the entry with the name and its present facts, if any. Throws the errno error. */
+export function pinEntry(folder: Folder, name: Name): PinnedEntry | undefined {
+  const stats = folder.enter((at) => lstatSync(at(name), { bigint: true, throwIfNoEntry: false }));
+  if (stats === undefined) return undefined;
+  const [inode, identity] = [inodeOf(stats), entryIdentityOf(stats)];
+  const { linkText, ...entry } = heldEntry(folder, name, stats);
+  const text = entry.kind === "symlink" ? linkText() : Buffer.alloc(0);
+  let isOther = false;
+  const open = () => {
+    try {
+      const descriptor = folder.enter((at) => openSync(at(name), readFlags));
+      if (inodeOf(fstatSync(descriptor, { bigint: true })) === inode) return descriptor;
+      closeSync(descriptor);
+      throw errnoError("ESTALE");
+    } catch (error) {
+      isOther ||= ["ESTALE", "ENOENT", "ELOOP"].includes(errnoOf(error)!);
+      throw error;
+    }
+  };
+  return {
+    entry: { ...entry, identity: () => identity, ...contentFrom(open), linkText: () => text },
+    requireSame(path, mayBeWritten) {
+      const found = lstatSync(path, { bigint: true });
+      const isSame = mayBeWritten ? inodeOf(found) === inode : entryIdentityOf(found) === identity;
+      const isRead = !isOther && (!found.isSymbolicLink() || readlinkSync(path, "buffer").equals(text));
+      if (!isSame || !isRead) throw errnoError("ESTALE");
+    },
+  };
+}
 
 /** Returns an opened regular file as an entry. */
 export function openedFile(descriptor: number): HeldEntry {
@@ -102,18 +153,24 @@ type Enter = <T>(act: (at: At) => T) => T;
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Returns the entry with the name, or `undefined` if the name is free. Throws the errno error. */
-function entryIn(
+function entryIn(folder: Folder, name: Name, enter?: Enter): HeldEntry | undefined {
+  const at = enter ?? ((act) => folder.enter(act));
+  const stats = at((to) => lstatSync(to(name), { throwIfNoEntry: false }));
+  return stats === undefined ? undefined : heldEntry(folder, name, stats, at);
+}
+
+/** Returns the entry with the name, which has these stats. */
+function heldEntry(
   folder: Folder,
   name: Name,
+  stats: Stats | BigIntStats,
   enter: Enter = (act) => folder.enter(act),
-): HeldEntry | undefined {
-  const stats = enter((at) => lstatSync(at(name), { throwIfNoEntry: false }));
-  if (stats === undefined) return undefined;
+): HeldEntry {
   return {
     kind: kindOf(stats) ?? "other",
-    mode: stats.mode & 0o7777,
-    size: stats.size,
-    owner: { uid: stats.uid, gid: stats.gid },
+    mode: Number(stats.mode) & 0o7777,
+    size: Number(stats.size),
+    owner: { uid: Number(stats.uid), gid: Number(stats.gid) },
     identity: () => enter((at) => entryIdentityOf(lstatSync(at(name), { bigint: true }))),
     ...contentFrom(() => enter((at) => openSync(at(name), readFlags))),
     linkText: () => enter((at) => readlinkSync(at(name), "buffer")),

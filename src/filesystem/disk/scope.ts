@@ -2,7 +2,7 @@
 
 import { Refusal, refuse } from "../../base/errors.ts";
 import { nameText, pathIn } from "../jail/backend.ts";
-import { errnoError } from "../jail/errno.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
 import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
 import type { EntryKind } from "../jail/kind.ts";
 import type { At } from "./held-entry.ts";
@@ -74,15 +74,31 @@ export type VerifyEntry = (path: JailedPath, when: { readonly isRenamed: boolean
 export const before = { isRenamed: false };
 export const after = { isRenamed: true };
 
-/** Gives an entry a free name, and takes that back if `verify` refuses it there. */
-export function moveVerified([from, to]: readonly [JailedPath, JailedPath], verify: VerifyEntry): void {
+/**
+ * Gives an entry a free name, and takes that back if `verify` refuses it there. If another program has taken
+ * the old name, the entry gets the name `kept`, if given: under a temporary one it would be removed.
+ */
+export function moveVerified(
+  [from, to]: readonly [JailedPath, JailedPath],
+  verify: VerifyEntry,
+  kept?: JailedPath,
+): void {
   verify(from, before);
   moveSameEntry(from, to);
   try {
     verify(to, after);
   } catch (error) {
-    moveSameEntry(to, from);
+    putBack([to, from], kept);
     throw error;
+  }
+}
+
+function putBack([from, to]: readonly [JailedPath, JailedPath], kept: JailedPath | undefined): void {
+  try {
+    moveSameEntry(from, to);
+  } catch (error) {
+    if (kept === undefined || errnoOf(error) !== "EEXIST") throw error;
+    moveSameEntry(from, kept);
   }
 }
 

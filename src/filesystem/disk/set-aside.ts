@@ -1,94 +1,142 @@
 /** The step that removes an entry, or gives it a temporary name until it is removed. */
-import { renameSync, rmdirSync, unlinkSync } from "node:fs";
-import { Refusal } from "../../base/errors.ts";
-import { quickRevisionAt } from "../files/revision.ts";
+import { randomBytes } from "node:crypto";
+import { rmdirSync, unlinkSync } from "node:fs";
+import { quickRevisionOf } from "../files/revision.ts";
 import type { Entry } from "../files/types.ts";
-import type { Folder, JailedPath } from "../jail/folder.ts";
+import { nameText } from "../jail/backend.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
+import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { entriesAt } from "./held-entry.ts";
-import { moveToNew } from "./move-to-new.ts";
-import type { MutationKind, StepEntries } from "./mutation.ts";
+import { type At, entriesAt, type PinnedEntry, pinEntry } from "./held-entry.ts";
+import type { StepEntries } from "./mutation.ts";
 import type { MutationDescription } from "./mutations.ts";
-import { type MutationScope, moveVerified, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
+import {
+  after,
+  type MutationScope,
+  moveVerified,
+  type StepPlace,
+  stepAt,
+  type VerifyEntry,
+} from "./scope.ts";
 
-/** Removes a name. A folder must be empty, and a link is not followed. Throws the errno error. */
-export function removeEntry(scope: MutationScope, folder: Folder, entry: Pick<Entry, "raw" | "kind">): void {
-  removeAs("remove", { scope, folder, entry });
+type NamedEntry = Pick<Entry, "raw" | "kind">;
+
+/** Removes a name. A folder must be empty, and a link is not followed. Throws like `removeVerified`. */
+export function removeEntry(scope: MutationScope, folder: Folder, entry: NamedEntry): void {
+  if (entry.kind === "dir") removeFolder(scope, folder, entry.raw);
+  else if (scope.mutations.isObserved) removeVerified(scope, folder, entry);
+  else folder.enter((at) => unlinkSync(at(entry.raw)));
+}
+
+function removeFolder(scope: MutationScope, folder: Folder, name: Name): void {
+  const pinned = pinEntry(folder, name);
+  // Otherwise listeners could see nothing, and another program put the folder back for the step to remove.
+  if (pinned === undefined) throw errnoError("ENOENT");
+  scope.mutations.step(
+    () => removalOf(scope, folder, { raw: name, kind: "dir" }, { replaced: () => pinned.entry }),
+    () => folder.enter((at) => rmdirSync(at(name))),
+  );
+}
+
+/**
+ * Reports the removal of a folder that the call was emptying when another program moved it: an undo has to
+ * make it again for what was in it.
+ */
+export function reportMoved(scope: MutationScope, folder: Folder, name: Name, { entry }: PinnedEntry): void {
+  scope.mutations.step(
+    () => removalOf(scope, folder, { raw: name, kind: "dir" }, { replaced: () => entry }),
+    () => {},
+  );
 }
 
 /** Removes a folder again that the call made for a change that has failed. Throws the errno error. */
 export function takeBackFolder(scope: MutationScope, folder: Folder, name: string): void {
-  removeAs("remove", { scope, folder, entry: { raw: name, kind: "dir" }, takesBack: true });
-}
-
-/**
- * Removes a file or link if `verify` accepts it, which receives it under a temporary name, where no other
- * program can replace it. An error of `verify` puts it back.
- */
-export function removeVerified(
-  scope: MutationScope,
-  folder: Folder,
-  { raw: name, kind, verify }: Pick<Entry, "raw" | "kind"> & { readonly verify: (path: JailedPath) => void },
-): void {
   scope.mutations.step(
-    () => removalOf(scope, folder, { raw: name, kind }),
-    () =>
-      folder.enter((at) => {
-        const aside = temporaryName();
-        renameSync(at(name), at(aside));
-        try {
-          verify(at(aside));
-        } catch (error) {
-          restore(at(aside), at(name));
-          throw error;
-        }
-        unlinkSync(at(aside));
-      }),
+    () => ({ ...removalOf(scope, folder, { raw: name, kind: "dir" }), takesBack: true }),
+    () => folder.enter((at) => rmdirSync(at(name))),
   );
 }
 
-/** Puts an entry back, unless the name is taken by a newer one. */
-function restore(aside: JailedPath, name: JailedPath): void {
-  try {
-    moveToNew(aside, name, "");
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    unlinkSync(aside);
+interface VerifiedRemoval extends NamedEntry {
+  /** Receives the entry under a temporary name. Its error puts the entry back. */
+  readonly verify?: (path: JailedPath) => void;
+}
+
+/** Maximum times to try the removal of a file that other programs replace or write to. */
+const maxTries = 3;
+
+/**
+ * Removes a file or link under a temporary name, where no other program can replace it, and only as listeners
+ * have seen it. Throws the errno error, ESTALE if other programs replace it again and again.
+ */
+export function removeVerified(scope: MutationScope, folder: Folder, removal: VerifiedRemoval): void {
+  for (let left = maxTries; ; left--) {
+    try {
+      // A program may never stop writing to a file.
+      removePinned(scope, folder, { ...removal, mayBeWritten: left === 1 });
+      return;
+    } catch (error) {
+      if (left === 1 || errnoOf(error) !== "ESTALE") throw error;
+    }
   }
 }
 
-/** Removes a temporary file. Throws the errno error. */
-export function sweepEntry(scope: MutationScope, folder: Folder, { raw }: Entry): void {
-  removeAs("sweep", { scope, folder, entry: { raw, kind: "file" } });
+interface PinnedRemoval extends VerifiedRemoval {
+  readonly mayBeWritten: boolean;
 }
 
-interface Removal {
-  readonly scope: MutationScope;
-  readonly folder: Folder;
-  readonly entry: Pick<Entry, "raw" | "kind">;
-  readonly takesBack?: boolean;
-}
-
-function removeAs(kind: MutationKind, { scope, folder, entry, takesBack }: Removal): void {
-  const { raw: name, kind: type } = entry;
+function removePinned(scope: MutationScope, folder: Folder, removal: PinnedRemoval): void {
+  const { raw: name, kind, verify, mayBeWritten } = removal;
+  const pinned = pinEntry(folder, name);
+  if (pinned === undefined) throw errnoError("ENOENT");
+  if (pinned.entry.kind === "dir") throw errnoError("EISDIR");
+  const verifyPinned: VerifyEntry = (path, { isRenamed }) => {
+    pinned.requireSame(path, mayBeWritten);
+    if (isRenamed) verify?.(path);
+  };
   scope.mutations.step(
-    () => ({
-      ...removalOf(scope, folder, entry),
-      kind,
-      takesBack,
-      ...(kind !== "remove" && { entries: undefined }),
-    }),
-    () => folder.enter((at) => (type === "dir" ? rmdirSync(at(name)) : unlinkSync(at(name)))),
+    () => removalOf(scope, folder, { raw: name, kind }, { replaced: () => pinned.entry }),
+    () => folder.enter((at) => removeAside(at, name, verifyPinned)),
   );
 }
 
-function removalOf(scope: MutationScope, folder: Folder, entry: Removal["entry"]): MutationDescription {
-  const { raw: name, kind: type } = entry;
+function removeAside(at: At, name: Name, verify: VerifyEntry): void {
+  const aside = temporaryName();
+  try {
+    moveVerified([at(name), at(aside)], verify, at(keptName(name)));
+  } catch (error) {
+    if (errnoOf(error) !== "ENOSPC" && errnoOf(error) !== "EDQUOT") throw error;
+    // A full disk may have no room for a name, and removing files is how it gets some.
+    verify(at(name), after);
+    unlinkSync(at(name));
+    return;
+  }
+  unlinkSync(at(aside));
+}
+
+/** Returns the name for an entry that another program has put at the name of one that was to be removed. */
+const keptName = (name: Name): string =>
+  `${[...nameText(name)].slice(0, 50).join("")}.kept-${randomBytes(4).toString("hex")}`;
+
+/** Removes a temporary file. Throws the errno error. */
+export function sweepEntry(scope: MutationScope, folder: Folder, { raw }: Entry): void {
+  scope.mutations.step(
+    () => ({ ...stepAt(scope, folder, { name: raw, entry: "file" }), kind: "sweep" }),
+    () => folder.enter((at) => unlinkSync(at(raw))),
+  );
+}
+
+function removalOf(
+  scope: MutationScope,
+  folder: Folder,
+  { raw: name, kind }: NamedEntry,
+  entries: StepEntries = entriesAt({ folder, name }),
+): MutationDescription {
   return {
-    ...stepAt(scope, folder, { name, entry: type }),
+    ...stepAt(scope, folder, { name, entry: kind }),
     kind: "remove",
-    revisionBefore: type === "file" ? () => folder.enter((at) => quickRevisionAt(at(name))) : undefined,
-    entries: entriesAt({ folder, name }),
+    revisionBefore: kind === "file" ? () => entries.replaced()?.read(quickRevisionOf) : undefined,
+    entries,
   };
 }
 
@@ -107,8 +155,8 @@ export function setEntryAside(
 ): StepEntries {
   const { folder, name, temporary, entry, verify } = place;
   scope.mutations.step(
-    () => ({ ...removalOf(scope, folder, { raw: name, kind: entry }), entries }),
-    () => folder.enter((at) => moveVerified([at(name), at(temporary)], verify)),
+    () => removalOf(scope, folder, { raw: name, kind: entry }, entries),
+    () => folder.enter((at) => moveVerified([at(name), at(temporary)], verify, at(keptName(name)))),
   );
   return entries;
 }

@@ -11,6 +11,7 @@ export const errnoError = (
   code:
     | "EACCES"
     | "EEXIST"
+    | "EISDIR"
     | "EINVAL"
     | "ENOENT"
     | "ENOTDIR"

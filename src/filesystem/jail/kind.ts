@@ -1,4 +1,4 @@
-import type { Dirent, Stats } from "node:fs";
+import type { BigIntStats, Dirent, Stats } from "node:fs";
 
 export type EntryKind = "file" | "dir" | "symlink" | "other";
 
@@ -12,7 +12,7 @@ export interface FileStats {
 }
 
 /** Returns the kind of a file, or `undefined` if the file system reports none in directory entries. */
-export function kindOf(file: Dirent | Stats): EntryKind | undefined {
+export function kindOf(file: Dirent | Stats | BigIntStats): EntryKind | undefined {
   if (file.isFile()) return "file";
   if (file.isDirectory()) return "dir";
   if (file.isSymbolicLink()) return "symlink";

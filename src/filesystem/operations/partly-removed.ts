@@ -16,6 +16,10 @@ interface Records {
   readonly nameOf?: (path: string) => string;
 }
 
+/** Returns the refusal of a removal for an error of the system. */
+export const refusalOfRemoval = (error: unknown, path: string): Refusal =>
+  errnoOf(error) === "ESTALE" ? refuse.replacedAgain(path) : refusalOfErrno(error, path);
+
 /** Adds to the refusal of the removal of a folder what is gone already, and how to get it back. */
 export function explainStop(
   refusal: Refusal,
@@ -24,7 +28,9 @@ export function explainStop(
   { seq, paths, losses, inWords = (cause) => cause, nameOf = (at) => at }: Records,
 ): Refusal {
   if (removed === 0 && stop === undefined) return refusal;
-  const isOfSystem = stop !== undefined && errnoOf(stop.error) !== "ENOTEMPTY";
-  const cause = isOfSystem ? refusalOfErrno(stop.error, nameOf(stop.path)) : refusal;
+  const cause = stop === undefined ? refusal : causeOf(stop.error, nameOf(stop.path));
   return refuse.partlyRemoved(inWords(cause), path, { removed, seq, paths, losses });
 }
+
+const causeOf = (error: unknown, path: string): Refusal =>
+  errnoOf(error) === "ENOTEMPTY" ? refuse.refilledInside(path) : refusalOfRemoval(error, path);

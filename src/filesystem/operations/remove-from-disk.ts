@@ -2,10 +2,10 @@ import { lstatSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
 import { runAtOnce } from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
-import { entriesAt } from "../disk/held-entry.ts";
+import { entriesAt, type PinnedEntry, pinEntry } from "../disk/held-entry.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { changeTree, type MutationScope } from "../disk/scope.ts";
-import { removeEntry, removeVerified } from "../disk/set-aside.ts";
+import { removeEntry, removeVerified, reportMoved } from "../disk/set-aside.ts";
 import { sweepWithFolders } from "../disk/sweep.ts";
 import { flushFolder } from "../disk/write.ts";
 import { readEntries, readFewEntries } from "../files/entries.ts";
@@ -13,12 +13,12 @@ import { ignoreMissing } from "../files/ignore-missing.ts";
 import { isLarge } from "../files/revision.ts";
 import { type TreeVisitor, walkTree } from "../files/tree-walk.ts";
 import { pathIn } from "../jail/backend.ts";
-import { errnoOf } from "../jail/errno.ts";
+import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name, ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { isTemporary } from "../jail/temporary.ts";
 import { requireRevisionAt } from "./expected-revision.ts";
-import { allowedOnly, type TreeOperation } from "./require-allowed.ts";
+import { allowedOnly, type RemovalProgress, requireAllowed, type TreeOperation } from "./require-allowed.ts";
 import type { FolderContents, SettingAside } from "./writable-tree.ts";
 
 /** Removes an entry from the disk. */
@@ -53,10 +53,14 @@ async function removeTree(
   { folder, name, path }: ResolvedPath,
   { inside, operation }: FolderContents,
 ): Promise<void> {
+  const { progress = { removed: 0 } } = operation;
+  const entry = { raw: name, kind: "dir" } as const;
   try {
     await changeTree(scope, { kind: "remove", path, entry: "dir" }, async (steps) => {
-      await removeInside(steps, operation, inside);
-      removeOf(operation, path, () => removeEntry(steps, folder, { raw: name, kind: "dir" }));
+      using emptied = EmptiedFolder.at(folder, name, { steps, progress });
+      if (emptied === undefined) throw errnoError("ENOENT");
+      await removeInside({ steps, progress, parent: emptied }, operation, inside);
+      emptied.isRemoved = removeOf(progress, path, () => removeEntry(steps, folder, entry));
     });
   } catch (error) {
     throw errnoOf(error) === "ENOTEMPTY" ? refuse.refilled(operation.path) : error;
@@ -64,29 +68,93 @@ async function removeTree(
 }
 
 /** Removes everything in the folder. A link is removed as a link. */
-function removeInside(steps: MutationScope, operation: TreeOperation, inside: Folder): Promise<void> {
-  const visitor: TreeVisitor = {
-    // This check is repeated, since a denied entry may have been put there later.
-    ...allowedOnly(operation),
-    async postorder({ folder, entry }) {
+function removeInside(emptying: Emptying, operation: TreeOperation, inside: Folder): Promise<void> {
+  const { steps, progress, parent: held } = emptying;
+  // This check is repeated, since a denied entry may have been put there later.
+  const { onUnreadable, onTooDeep } = allowedOnly(operation);
+  const visitor: TreeVisitor<EmptiedFolder> = {
+    ...{ onUnreadable, onTooDeep },
+    preorder({ folder, entry, parent }) {
+      requireAllowed(operation, folder, entry.name);
+      return entry.kind === "dir" ? EmptiedFolder.at(folder, entry.raw, { ...emptying, parent }) : undefined;
+    },
+    open: ({ folder, entry }, emptied) => (emptied === undefined ? undefined : folder.child(entry.raw)),
+    async postorder({ folder, entry }, emptied) {
       if (entry.kind === "file") await readAhead(steps, folder, entry.raw);
-      removeOf(operation, pathIn(folder.path, entry.name), () => removeEntry(steps, folder, entry));
+      const path = pathIn(folder.path, entry.name);
+      const isRemoved = removeOf(progress, path, () => removeEntry(steps, folder, entry));
+      if (emptied !== undefined) emptied.isRemoved = isRemoved;
     },
   };
-  return walkTree({ ...operation, visitor }, inside);
+  return walkTree({ ...operation, visitor }, inside, held);
 }
 
-/** Removes an entry of a tree, unless it is gone, and notes the progress. */
-function removeOf({ progress }: TreeOperation, path: string, remove: () => void): void {
-  ignoreMissing(() => {
+interface Emptying {
+  readonly steps: MutationScope;
+  readonly progress: RemovalProgress;
+  /** The folder that contains it, if that is being emptied too. */
+  readonly parent?: EmptiedFolder | undefined;
+}
+
+/**
+ * A folder of a tree that is being removed. When it is disposed of, and another program has moved it away, or
+ * one above it, after something in it was removed, its removal is reported.
+ */
+class EmptiedFolder implements Disposable {
+  readonly #folder: Folder;
+  readonly #name: Name;
+  readonly #pinned: PinnedEntry;
+  readonly #emptying: Emptying;
+  readonly #removedBefore: number;
+  /** Whether it was removed itself, or could not be since it was away; `undefined` before. */
+  isRemoved: boolean | undefined;
+
+  private constructor(folder: Folder, name: Name, emptying: Emptying & { readonly pinned: PinnedEntry }) {
+    this.#folder = folder;
+    this.#name = name;
+    this.#pinned = emptying.pinned;
+    this.#emptying = emptying;
+    this.#removedBefore = emptying.progress.removed;
+  }
+
+  /** Returns the folder with the name, or `undefined` if that is free. */
+  static at(folder: Folder, name: Name, emptying: Emptying): EmptiedFolder | undefined {
+    const pinned = pinEntry(folder, name);
+    return pinned === undefined ? undefined : new EmptiedFolder(folder, name, { ...emptying, pinned });
+  }
+
+  [Symbol.dispose](): void {
+    const { steps, progress } = this.#emptying;
+    if (this.isRemoved === true || progress.removed === this.#removedBefore) return;
+    if (this.isRemoved === false || this.isAway()) reportMoved(steps, this.#folder, this.#name, this.#pinned);
+  }
+
+  /** Returns whether its path leads elsewhere now. */
+  isAway(): boolean {
+    if (this.#emptying.parent?.isAway() === true) return true;
+    try {
+      this.#folder.enter((at) => this.#pinned.requireSame(at(this.#name), true));
+      return false;
+    } catch {
+      // It has no name there, or the folder above it cannot be entered any longer.
+      return true;
+    }
+  }
+}
+
+/** Removes an entry of a tree, and notes the progress. Returns false if it is gone. */
+function removeOf(progress: RemovalProgress, path: string, remove: () => void): boolean {
+  const removed = ignoreMissing(() => {
     try {
       remove();
     } catch (error) {
-      if (progress !== undefined) progress.stop = { path, error };
+      progress.stop = { path, error };
       throw error;
     }
-    if (progress !== undefined) progress.removed++;
+    progress.removed++;
+    return true;
   });
+  return removed === true;
 }
 
 /** Removes a folder that looks empty to a caller, since it contains only leftovers. */

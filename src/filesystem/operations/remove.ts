@@ -4,11 +4,11 @@ import type { GoingEntry, Requester } from "../disk/mutation.ts";
 import { readFewEntries } from "../files/entries.ts";
 import { ignoreMissing, isMissing } from "../files/ignore-missing.ts";
 import type { Entry } from "../files/types.ts";
-import { refusalOfErrno } from "../jail/errno.ts";
 import { type Folder, isTextIn, type ResolvedPath } from "../jail/folder.ts";
 import { kindOf } from "../jail/kind.ts";
 import { requireRevision } from "./expected-revision.ts";
 import { type LinkOptions, lastLinkOf } from "./last-link.ts";
+import { refusalOfRemoval } from "./partly-removed.ts";
 import {
   jailWithoutProtection,
   type RemovalProgress,
@@ -44,7 +44,7 @@ export async function removePath(
     await removeAt(tree, removal, { place: admitted.places[0], requester });
     return true;
   } catch (error) {
-    const refusal = refusalOfErrno(error, path);
+    const refusal = refusalOfRemoval(error, path);
     if (isMissing(refusal)) return false;
     throw refusal;
   }
@@ -57,7 +57,7 @@ export async function unlinkPath(tree: WritableTree, removal: Removal, requester
     using admitted = await tree.admit([{ path, changes: "tree", lastLink: "bare" }], requester.deadline);
     await removeAt(tree, removal, { place: admitted.places[0], requester });
   } catch (error) {
-    throw refusalOfErrno(error, path);
+    throw refusalOfRemoval(error, path);
   }
 }
 

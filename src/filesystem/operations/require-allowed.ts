@@ -50,7 +50,9 @@ export function requireNothingDenied(operation: TreeOperation, folder: Folder): 
  * Returns a visitor that throws for a denied entry, or one that is too deep. It ignores entries that have
  * been removed.
  */
-export function allowedOnly(operation: TreeOperation): TreeVisitor {
+export function allowedOnly(
+  operation: TreeOperation,
+): Pick<TreeVisitor, "preorder"> & Required<Pick<TreeVisitor, "onUnreadable" | "onTooDeep">> {
   const { path } = operation;
   return {
     preorder: ({ folder, entry }) => requireAllowed(operation, folder, entry.name),
