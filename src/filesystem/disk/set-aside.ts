@@ -115,7 +115,7 @@ function removeAside(at: At, name: Name, verify: VerifyEntry): void {
 }
 
 /** Returns the name for an entry that another program has put at the name of one that was to be removed. */
-const keptName = (name: Name): string =>
+export const keptName = (name: Name): string =>
   `${[...nameText(name)].slice(0, 50).join("")}.kept-${randomBytes(4).toString("hex")}`;
 
 /** Removes a temporary file. Throws the errno error. */

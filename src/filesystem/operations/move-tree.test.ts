@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { appendFileSync, existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addToTree, snapshotTree, type Tree, treeOf } from "../../../tests/harness/tree.ts";
@@ -95,6 +95,20 @@ describe.each(backends)("%s", (backend) => {
       expect(await reasonOf(() => at.move())).toBe(reason);
       expect(at.tree()).toEqual(before);
     }
+  });
+
+  test("one that is changed at the last moment stays, beside another one that takes its name", async () => {
+    const listener: MutationListener = {
+      before: ({ kind, isTree }) =>
+        kind === "remove" && !isTree && appendFileSync(at.fixture.at("one/d/a.txt"), "theirs"),
+      after: ({ kind, isTree }) => kind === "remove" && !isTree && mkdirSync(at.fixture.at("one/d")),
+    };
+    using at = open(tree, [listener]);
+    const error = await at.move().then(String, ({ message }: Error) => message);
+    const name = readdirSync(at.fixture.at("one")).find((one) => one !== "d")!;
+    expect(name).toMatch(/^d\.kept-[0-9a-f]{8}$/);
+    expect(error).toContain(`"one/${name}" was changed by another program`);
+    expect(at.tree()).toMatchObject({ "one/d/": null, [`one/${name}/a.txt`]: "atheirs", "two/d/a.txt": "a" });
   });
 
   test("one that is changed while it is copied stays, and there is no copy", async () => {

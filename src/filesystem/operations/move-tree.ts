@@ -1,15 +1,17 @@
 /**
  * Moves a folder from one root into another: it is copied, the copy is verified, and the old one is removed.
  */
+import { posix } from "node:path";
 import { refuse } from "../../base/errors.ts";
 import type { Disk } from "../disk/disk.ts";
 import { removeHiddenFolder } from "../disk/hidden-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
 import { moveBack } from "../disk/revert.ts";
-import type { MutationScope } from "../disk/scope.ts";
-import { entriesAside, setEntryAside } from "../disk/set-aside.ts";
+import type { HeldName, MutationScope, VerifyEntry } from "../disk/scope.ts";
+import { entriesAside, keptName, setEntryAside } from "../disk/set-aside.ts";
 import { digestOfTree } from "../files/tree-digest.ts";
 import type { Entry } from "../files/types.ts";
+import { errnoOf } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import { temporaryName } from "../jail/temporary.ts";
 import { copyTree } from "./copy-tree.ts";
@@ -54,10 +56,24 @@ export async function moveTreeAcross(ctx: Disk, moving: MovingTree): Promise<voi
   await ctx.editLock(locked, () => setEntryAside(scope, place, entries));
   // No path leads into it any longer, so an equal digest stays equal.
   if ((await digest(aside.name)) !== before) {
-    moveBack([aside, { folder, name: source.name }], verify);
-    throw refuseMove.changedMeanwhile(from, to);
+    const name = putBackOrBeside(aside, source.name, verify);
+    throw refuseMove.changedMeanwhile(name === source.name ? from : posix.join(from, "..", name), to);
   }
   await removeHiddenFolder(folder, aside.name);
+}
+
+/** Puts a folder back, beside its name if another program has taken that. Returns the name that it has. */
+function putBackOrBeside(aside: HeldName, name: string, verify: VerifyEntry): string {
+  const { folder } = aside;
+  try {
+    moveBack([aside, { folder, name }], verify);
+    return name;
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    const kept = keptName(name);
+    moveBack([aside, { folder, name: kept }], verify);
+    return kept;
+  }
 }
 
 /** Throws for an entry that cannot be copied. */
