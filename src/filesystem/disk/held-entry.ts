@@ -63,17 +63,21 @@ export interface PinnedEntry {
   requireSame(path: JailedPath, mayBeWritten: boolean): void;
 }
 
-/** Returns the entry with the name and its present facts, if any. Throws the errno error. */
-export function pinEntry(folder: Folder, name: Name): PinnedEntry | undefined {
-  const stats = folder.enter((at) => lstatSync(at(name), { bigint: true, throwIfNoEntry: false }));
+/**
+ * Returns the entry with the name and its present facts, if any. `at` names it in a folder that is entered
+ * already. Throws the errno error.
+ */
+export function pinEntry(folder: Folder, name: Name, at?: At): PinnedEntry | undefined {
+  const enter: Enter = at === undefined ? (act) => folder.enter(act) : (act) => act(at);
+  const stats = enter((to) => lstatSync(to(name), { bigint: true, throwIfNoEntry: false }));
   if (stats === undefined) return undefined;
   const [inode, identity] = [inodeOf(stats), entryIdentityOf(stats)];
-  const { linkText, ...entry } = heldEntry(folder, name, stats);
+  const { linkText, ...entry } = heldEntry(folder, name, stats, enter);
   const text = entry.kind === "symlink" ? linkText() : Buffer.alloc(0);
   let isOther = false;
   const open = () => {
     try {
-      const descriptor = folder.enter((at) => openSync(at(name), readFlags));
+      const descriptor = enter((to) => openSync(to(name), readFlags));
       if (inodeOf(fstatSync(descriptor, { bigint: true })) === inode) return descriptor;
       closeSync(descriptor);
       throw errnoError("ESTALE");

@@ -15,6 +15,7 @@ import { refuse } from "../../base/errors.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import type { JailedPath } from "../jail/folder.ts";
 import { renameExclusively } from "../jail/renameat2.ts";
+import type { PinnedEntry } from "./held-entry.ts";
 
 /**
  * Renames the entry at `from` to `to`, unless that exists, which rename(2) would replace: then it throws
@@ -36,6 +37,22 @@ export function moveToNew(from: JailedPath, to: JailedPath, requested: string): 
  */
 export function moveSameEntry(from: JailedPath, to: JailedPath): void {
   if (!renameExclusively(from, to)) moveSameInSteps(from, to);
+}
+
+/** Gives an entry the name of the pinned one, or a free name. Throws ESTALE if another entry has it. */
+export function replacePinned(
+  [from, to]: readonly [JailedPath, JailedPath],
+  pinned: PinnedEntry | undefined,
+  mayBeWritten: boolean,
+): void {
+  const stale = pinned === undefined ? "EEXIST" : "ENOENT";
+  try {
+    if (pinned === undefined) moveSameEntry(from, to);
+    else pinned.requireSame(to, mayBeWritten);
+  } catch (error) {
+    throw errnoOf(error) === stale ? errnoError("ESTALE") : error;
+  }
+  if (pinned !== undefined) renameSync(from, to);
 }
 
 /**

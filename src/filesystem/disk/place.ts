@@ -1,15 +1,17 @@
 /** The step that gives a new entry a name. */
-import { mkdirSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
-import { quickRevisionAt, quickRevisionOf } from "../files/revision.ts";
+import { quickRevisionOf } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { Folder, JailedPath, Name } from "../jail/folder.ts";
 import { requireInode } from "../jail/inode.ts";
 import { temporaryName } from "../jail/temporary.ts";
-import { type At, entriesAt, linkWith, openedFile } from "./held-entry.ts";
+import { type At, entriesAt, linkWith, openedFile, pinEntry } from "./held-entry.ts";
 import type { HiddenFolder } from "./hidden-folder.ts";
-import { moveSameEntry, moveToNew } from "./move-to-new.ts";
+import { moveSameEntry, moveToNew, replacePinned } from "./move-to-new.ts";
 import type { StepEntries } from "./mutation.ts";
+import type { MutationDescription } from "./mutations.ts";
+import { retryStale } from "./retry-stale.ts";
 import { before, type MutationScope, type StepPlace, stepAt, type VerifyEntry } from "./scope.ts";
 import { type ReplacedFile, replaceExpected } from "./swap-names.ts";
 
@@ -43,14 +45,28 @@ export interface CommitTarget {
 export function commitFile(scope: MutationScope, written: WrittenFile, target: CommitTarget): void {
   const { at, temporary, descriptor, inode, revision } = written;
   const { folder, name, isReplacing, exclusive, expected } = target;
+  const describe = (replaced: StepEntries["replaced"]): MutationDescription => ({
+    ...stepAt(scope, folder, { name, entry: "file" }),
+    kind: isReplacing ? "replace" : "create",
+    revisionBefore: isReplacing ? () => replaced()?.read(quickRevisionOf) : undefined,
+    revisionAfter: () => revision ?? quickRevisionOf(descriptor),
+    entries: { replaced, placed: () => openedFile(descriptor) },
+  });
+  if (exclusive === undefined && expected === undefined) {
+    retryStale((mayBeWritten) => {
+      const pinned = pinEntry(folder, name, at);
+      scope.mutations.step(
+        () => describe(() => pinned?.entry),
+        () => {
+          requireInode(at(temporary), inode);
+          replacePinned([at(temporary), at(name)], pinned, mayBeWritten);
+        },
+      );
+    });
+    return;
+  }
   scope.mutations.step(
-    () => ({
-      ...stepAt(scope, folder, { name, entry: "file" }),
-      kind: isReplacing ? "replace" : "create",
-      revisionBefore: isReplacing ? () => quickRevisionAt(at(name)) : undefined,
-      revisionAfter: () => revision ?? quickRevisionOf(descriptor),
-      entries: { ...entriesAt({ folder, name, at }), placed: () => openedFile(descriptor) },
-    }),
+    () => describe(entriesAt({ folder, name, at }).replaced),
     () => {
       const path = at(temporary);
       if (expected !== undefined) {
@@ -58,8 +74,7 @@ export function commitFile(scope: MutationScope, written: WrittenFile, target: C
         return;
       }
       requireInode(path, inode);
-      if (exclusive === undefined) renameSync(path, at(name));
-      else moveToNew(path, at(name), exclusive);
+      moveToNew(path, at(name), exclusive!);
     },
   );
 }
@@ -100,25 +115,37 @@ export function commitLink(
   text: Buffer,
   { folder, name, isReplacing, exclusive }: CommitTarget,
 ): void {
-  scope.mutations.step(
-    () => ({
-      ...stepAt(scope, folder, { name, entry: "symlink" }),
-      kind: isReplacing ? "replace" : "create",
-      revisionBefore: isReplacing ? () => folder.enter((at) => quickRevisionAt(at(name))) : undefined,
-      entries: { ...entriesAt({ folder, name }), placed: () => linkWith(text) },
-    }),
-    () =>
-      folder.enter((at) => {
-        if (exclusive === undefined) replaceByLink(text, at(temporaryName()), at(name));
-        else makeLink(text, at(name), exclusive);
-      }),
-  );
+  const describe = (replaced: StepEntries["replaced"]): MutationDescription => ({
+    ...stepAt(scope, folder, { name, entry: "symlink" }),
+    kind: isReplacing ? "replace" : "create",
+    revisionBefore: isReplacing ? () => replaced()?.read(quickRevisionOf) : undefined,
+    entries: { replaced, placed: () => linkWith(text) },
+  });
+  if (exclusive !== undefined) {
+    scope.mutations.step(
+      () => describe(entriesAt({ folder, name }).replaced),
+      () => folder.enter((at) => makeLink(text, at(name), exclusive)),
+    );
+    return;
+  }
+  retryStale((mayBeWritten) => {
+    const pinned = pinEntry(folder, name);
+    scope.mutations.step(
+      () => describe(() => pinned?.entry),
+      () =>
+        folder.enter((at) =>
+          replaceByLink(text, at(temporaryName()), (path) =>
+            replacePinned([path, at(name)], pinned, mayBeWritten),
+          ),
+        ),
+    );
+  });
 }
 
-function replaceByLink(text: Buffer, temporary: JailedPath, path: JailedPath): void {
+function replaceByLink(text: Buffer, temporary: JailedPath, giveName: (path: JailedPath) => void): void {
   symlinkSync(text, temporary);
   try {
-    renameSync(temporary, path);
+    giveName(temporary);
   } catch (error) {
     unlinkSync(temporary);
     throw error;

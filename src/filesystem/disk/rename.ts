@@ -6,9 +6,10 @@ import { errnoError } from "../jail/errno.ts";
 import { isTextIn, type JailedPath, type ResolvedPath } from "../jail/folder.ts";
 import { type EntryKind, kindOf } from "../jail/kind.ts";
 import { isListed } from "../jail/listed-name.ts";
-import { entriesOfRename } from "./held-entry.ts";
-import { moveToNew } from "./move-to-new.ts";
+import { entriesOfRename, pinEntry } from "./held-entry.ts";
+import { moveToNew, replacePinned } from "./move-to-new.ts";
 import type { MutationDescription } from "./mutations.ts";
+import { retryStale } from "./retry-stale.ts";
 import {
   type HeldName,
   type MutationScope,
@@ -30,15 +31,33 @@ export interface Move {
 
 /** Renames a file, link or folder in one step. Throws the errno error, EXDEV if it takes more than one. */
 export function renameEntry(scope: MutationScope, move: Move): void {
-  const { source, target, exclusive, verify } = move;
+  const { source, target, exclusive } = move;
+  if (exclusive === undefined) {
+    retryStale((mayBeWritten) => renameOver(scope, move, mayBeWritten));
+    return;
+  }
   scope.mutations.step(
     () => renameOf(scope, move),
     () =>
       withBoth(source.folder, target.folder, (atSource, atTarget) => {
         const [from, to] = [atSource(source.name), atTarget(target.name)];
+        move.verify?.(from);
+        moveToNew(from, to, exclusive);
+      }),
+  );
+}
+
+function renameOver(scope: MutationScope, move: Move, mayBeWritten: boolean): void {
+  const { source, target, verify } = move;
+  const pinned = pinEntry(target.folder, target.name);
+  const description = renameOf(scope, move);
+  scope.mutations.step(
+    () => ({ ...description, entries: { ...description.entries, replaced: () => pinned?.entry } }),
+    () =>
+      withBoth(source.folder, target.folder, (atSource, atTarget) => {
+        const [from, to] = [atSource(source.name), atTarget(target.name)];
         verify?.(from);
-        if (exclusive === undefined) renameSync(from, to);
-        else moveToNew(from, to, exclusive);
+        replacePinned([from, to], pinned, mayBeWritten);
       }),
   );
 }

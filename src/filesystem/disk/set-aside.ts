@@ -10,6 +10,7 @@ import { temporaryName } from "../jail/temporary.ts";
 import { type At, entriesAt, type PinnedEntry, pinEntry } from "./held-entry.ts";
 import type { StepEntries } from "./mutation.ts";
 import type { MutationDescription } from "./mutations.ts";
+import { retryStale } from "./retry-stale.ts";
 import {
   after,
   type MutationScope,
@@ -62,23 +63,12 @@ interface VerifiedRemoval extends NamedEntry {
   readonly verify?: (path: JailedPath) => void;
 }
 
-/** Maximum times to try the removal of a file that other programs replace or write to. */
-const maxTries = 3;
-
 /**
  * Removes a file or link under a temporary name, where no other program can replace it, and only as listeners
  * have seen it. Throws the errno error, ESTALE if other programs replace it again and again.
  */
 export function removeVerified(scope: MutationScope, folder: Folder, removal: VerifiedRemoval): void {
-  for (let left = maxTries; ; left--) {
-    try {
-      // A program may never stop writing to a file.
-      removePinned(scope, folder, { ...removal, mayBeWritten: left === 1 });
-      return;
-    } catch (error) {
-      if (left === 1 || errnoOf(error) !== "ESTALE") throw error;
-    }
-  }
+  retryStale((mayBeWritten) => removePinned(scope, folder, { ...removal, mayBeWritten }));
 }
 
 interface PinnedRemoval extends VerifiedRemoval {
