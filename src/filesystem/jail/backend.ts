@@ -37,9 +37,8 @@ export const onlyBase: BaseName = { path: "", gone: refuse.baseGone };
 /** A folder as the walk uses it. */
 export interface HeldFolder extends Folder {
   child(name: Name): HeldFolder;
-  /** Opens the folder that the names of `path` lead to. Only with `canResolveBeneath`. */
   openFolderBeneath?(path: string): HeldFolder | undefined;
-  /** Like `openFolderBeneath`, but for any kind of entry. */
+  /** Like `openFolderBeneath`, but for any kind of entry. Only with `canResolveBeneath`. */
   openPathBeneath?(path: string): PathHandle | undefined;
 }
 

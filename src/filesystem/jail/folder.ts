@@ -52,6 +52,11 @@ export interface Folder extends Disposable {
    */
   child(name: Name): Folder;
   /**
+   * Opens the folder that the names of `path` lead to in one step. Returns `undefined` if one of them is a
+   * link, on another file system or missing, and on every other failure. Not every backend has it.
+   */
+  openFolderBeneath?(path: string): Folder | undefined;
+  /**
    * Reports all entries, in no order, some thousand in each step. Throws the errno error, perhaps after some
    * entries. The folder stays open until the last step or `return`; only one listing may run at a time.
    */

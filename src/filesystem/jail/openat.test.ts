@@ -152,8 +152,14 @@ describe("several names in one step", () => {
       expect(["d", "f.txt", "d/ä/f.txt"].map((path) => opens(path, what))).toEqual([true, false, false]);
   });
 
-  test("may be too long to be taken at once", () => {
-    expect(opens(`${"d/".repeat(600)}d`)).toBe(false);
+  test("are taken at once up to the longest path of the system", () => {
+    const [some, longest] = ["n/".repeat(1000), `${"n/".repeat(2047)}n`];
+    sandbox.add({ [some]: null });
+    expect(opens(some)).toBe(true);
+    expect(opens(`${"./".repeat(1000)}${some}`)).toBe(true);
+    expect([longest, `${longest}/n`, "é".repeat(2048)].map((path) => opens(path))).toEqual(
+      Array(3).fill(false),
+    );
   });
 });
 

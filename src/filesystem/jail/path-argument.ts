@@ -4,8 +4,11 @@ import type { Name } from "./folder.ts";
 import { requireOneName } from "./jailed-path.ts";
 import type { NameBytes } from "./name.ts";
 
-/** The argument. Each call writes its path here, since calls are synchronous. */
-export const pathArgument = new Uint8Array(1024);
+/**
+ * The argument, as long as the longest path that Linux takes (PATH_MAX). Each call writes its path here,
+ * since calls are synchronous.
+ */
+export const pathArgument = new Uint8Array(4096);
 const encoder = new TextEncoder();
 
 /** Writes the path and a NUL to `pathArgument`. Returns false if it does not fit. */

@@ -1,10 +1,11 @@
 /**
  * Walks from the base along a path: one name at a time, opening each folder from the one before it; the
  * system never follows a link. If possible, it resolves the folders on the path in one step (see
- * `resolveBeneath`), which fails if one of them is a link. It reads links, and splices their text into the
- * remaining names, so that the same rules apply to it as to a path from a caller. It never opens `..`: it
- * removes the name before it and continues in the folder that it came from, which it has kept open, or starts
- * again at the base, because a folder that was moved in between has a different parent.
+ * `resolveBeneath`), which fails if one of them is a link, or on a long path those before the link or the
+ * missing name. It reads links, and splices their text into the remaining names, so that the same rules apply
+ * to it as to a path from a caller. It never opens `..`: it removes the name before it and continues in the
+ * folder that it came from, which it has kept open, or starts again at the base, because a folder that was
+ * moved in between has a different parent.
  */
 import { isUtf8 } from "node:buffer";
 import { refuse } from "../../base/errors.ts";
@@ -21,6 +22,8 @@ import { WalkedPath } from "./walked-path.ts";
 const maxLinks = 40;
 const maxRestarts = 64;
 const maxNames = 4096;
+/** Maximum names that take no longer one by one than finding out how many of them one step can resolve. */
+const fewNames = 64;
 /** Maximum folders that are created for one path: one step creates and records all of them. */
 const maxNewFolders = 128;
 
@@ -108,14 +111,37 @@ class Walk {
     }
   }
 
-  /** Resolves all names but the last at once, if possible. */
+  /** Resolves all names but the last at once, if possible, or nearly as many of them as one step can. */
   #resolveBeneath(): void {
-    const names = this.#names.slice(0, -1);
+    const base = this.#folder;
+    const names = this.#namesBeneath();
     if (this.#rules.scope?.leadsInside(names.join("/")) === false) return;
-    const folder = openFolderBeneath(this.#rules, this.#folder, names);
-    if (folder === undefined) return;
-    this.#folder = folder;
-    this.#index = names.length;
+    let [first, tooMany] = [names.length, names.length + 1];
+    while (tooMany - this.#index > 1) {
+      const folder = openFolderBeneath(this.#rules, base, names.slice(0, first));
+      if (folder === undefined) tooMany = first;
+      else {
+        if (this.#folder !== base) this.#folder.close();
+        this.#folder = folder;
+        this.#index = first;
+      }
+      if (tooMany - this.#index <= fewNames) return;
+      first = Math.floor((this.#index + tooMany) / 2);
+    }
+  }
+
+  /** Returns the names that one step may resolve: those before the last that no `..` goes back to. */
+  #namesBeneath(): string[] {
+    const first = this.#names.indexOf("..");
+    if (first === -1) return this.#names.slice(0, -1);
+    const backs = this.#names.filter((name) => name === "..").length;
+    return this.#names.slice(0, Math.max(0, first - backs));
+  }
+
+  /** Whether one step may resolve many more names. */
+  get #isFar(): boolean {
+    const isLong = this.#names.length - this.#index > fewNames;
+    return isLong && this.#namesBeneath().length - this.#index > fewNames;
   }
 
   /** Resolves one name. Returns the place after the last one. */
@@ -234,9 +260,7 @@ class Walk {
     this.#reportNames([...before, ...names], before.length);
     this.#reportNames(this.#names, before.length);
     if (this.#names.length > maxNames) throw refuse.badLink(this.#requested);
-    if (!isAbsolute) return;
-    this.#restart();
-    this.#resolveBeneath();
+    if (isAbsolute || this.#isFar) this.#resolveFromBase();
   }
 
   /**
@@ -301,7 +325,8 @@ class Walk {
     this.#names.splice(index - 1, 2);
     this.#linkEnd -= Math.min(Math.max(this.#linkEnd - (index - 1), 0), 2);
     // The names that lead to this folder are unchanged if the removed one is missing.
-    return index > this.#index ? undefined : this.#stepBack();
+    if (index <= this.#index) this.#stepBack();
+    if (this.#isFar) this.#resolveFromBase();
   }
 
   /** Keeps a folder open if a later `..` may go back to it. */
@@ -328,6 +353,11 @@ class Walk {
     this.#folder.close();
     this.#folder = this.#rules.backend.base(this.#requested);
     this.#index = 0;
+  }
+
+  #resolveFromBase(): void {
+    this.#restart();
+    this.#resolveBeneath();
   }
 
   #requireBase(path: string): void {
