@@ -188,7 +188,7 @@ const scopedJail =
 /** Returns the rules of walks that see a view of the tree instead of the disk. */
 function rulesOver(view: TreeView, rules: WalkRules): WalkRules {
   const base = (requested: string) => view.base(requested);
-  return { ...rules, backend: { ...rules.backend, canResolveBeneath: false, base, close() {} } };
+  return { ...rules, backend: { ...rules.backend, base, close() {} } };
 }
 
 /** Parses a path. In a scope, a relative one starts at the scope's root. */

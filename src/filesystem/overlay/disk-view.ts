@@ -18,7 +18,13 @@ export class DiskView {
 
   /** Returns the folder at `path`. Throws the errno error, including for a link that is now on the way. */
   folder(path: string): Folder {
-    return openBelow(this.#jail.reopenFolder(""), namesOf(path));
+    return this.folderInOneStep(path) ?? openBelow(this.#jail.reopenFolder(""), namesOf(path));
+  }
+
+  /** Returns the folder at any path if one step opens it, which no link can be on the way of. */
+  folderInOneStep(path: string): Folder | undefined {
+    const base = this.#jail.reopenFolder("");
+    return path === "" ? base : base.openFolderBeneath?.(path);
   }
 
   /** Calls `act` with the folder of the entry at `path`, and its name. Throws the errno error. */

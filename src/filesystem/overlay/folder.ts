@@ -118,6 +118,21 @@ export class PlannedFolder implements Folder {
     });
   }
 
+  /**
+   * Opens a folder in one step. Returns `undefined` also if the mode of a folder on the way is pending, if
+   * the last one is not on disk yet, and if names have several spellings.
+   */
+  openFolderBeneath(path: string): PlannedFolder | undefined {
+    const found = sourceBeneath(this.#source, namesOf(path));
+    if (found === undefined) return undefined;
+    const disk = this.#view.disk.folderInOneStep(found.origin);
+    if (disk === undefined) return undefined;
+    const inner = this.#inner(path, { ...found, disk });
+    if (!this.#view.names.folds(inner)) return inner;
+    inner.close();
+    return undefined;
+  }
+
   /** Returns the folder on disk that has the other entries of a changed one, if any. */
   #originals({ origin, isCopy }: PlannedEntries, name: Name): Folder | undefined {
     const { disk, isCopy: isInCopy } = this.#source;
@@ -290,6 +305,30 @@ const foldersMovedInto = (changes: PlannedEntries): string[] =>
     const own = originOnDisk(entry);
     return [...(own === undefined ? [] : [own]), ...foldersMovedInto(entry)];
   });
+
+/**
+ * Returns the source of the folder that the names lead to, without its folder on disk. Returns `undefined`
+ * unless that exists, and if a mode on the way is pending.
+ */
+function sourceBeneath(
+  { changes, disk, origin, isCopy }: Source,
+  names: readonly string[],
+): Omit<Source, "disk"> | undefined {
+  let at = { changes, origin: disk && origin, isCopy };
+  for (const [index, name] of names.entries()) {
+    if (at.changes?.mode !== undefined) return undefined;
+    if (at.changes?.changed.has(name)) {
+      const entry = at.changes.changed.get(name);
+      if (entry?.type !== "dir") return undefined;
+      at = { changes: entry, origin: entry.origin, isCopy: entry.isCopy };
+    } else if (at.origin === undefined) return undefined;
+    else {
+      const rest = names.slice(index).join("/");
+      return { changes: undefined, origin: pathIn(at.origin, rest), isCopy: at.isCopy };
+    }
+  }
+  return at.origin === undefined ? undefined : { ...at, origin: at.origin };
+}
 
 function requireThere(disk: Folder | undefined): Folder {
   if (disk === undefined) throw errnoError("ENOENT");

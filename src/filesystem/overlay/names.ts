@@ -29,7 +29,7 @@ export class PlannedNames {
     if (changes === undefined || changes.changed.size === 0) return undefined;
     const { changed } = changes;
     if (changed.has(name)) return { entry: changed.get(name) };
-    if (!this.#folds(folder)) return undefined;
+    if (!this.folds(folder)) return undefined;
     const spelled = this.#foldedNames(folder, changes).get(this.#foldIn(folder, name));
     // A folder that lists both has two entries after all.
     if (spelled === undefined || (disk !== undefined && isListed(disk, name))) return undefined;
@@ -56,7 +56,8 @@ export class PlannedNames {
     return folded.byPath;
   }
 
-  #folds(folder: Pick<Folder, "path" | "folding">): boolean {
+  /** Returns whether names in a folder have several spellings. */
+  folds(folder: Pick<Folder, "path" | "folding">): boolean {
     return folder.folding !== "foreign" && this.#foldIn(folder, "A") !== pathIn(folder.path, "A");
   }
 
