@@ -1,13 +1,17 @@
 /** The note on an edit by line numbers in a file that has changed since its author last saw it. */
 import { isUtf8 } from "node:buffer";
 import { authorId, isSameAuthor, renderAuthor } from "../../base/author.ts";
+import { createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import type { Cause } from "../../filesystem/feed/change.ts";
-import { revisionOfBytes } from "../../filesystem/files/revision.ts";
+import { isLarge, revisionOfBytes } from "../../filesystem/files/revision.ts";
 import { lineFeed } from "../../text/edits/lines.ts";
 import { rangeOf, type WindowRange } from "../../text/edits/window.ts";
 import type { CoderContext } from "../define.ts";
 import type { ShownFile, ShownLine } from "../services/shown-files.ts";
 import type { Op } from "./ops.ts";
+
+/** The slice of all large files that are hashed here in one turn, each in one step. */
+const hashing = createTurnSlice();
 
 interface EditByLines {
   /** The path from the base, links resolved; `undefined` if the content is not that of the file there. */
@@ -38,6 +42,7 @@ export async function findStaleLines(
   const { profile, author, shownFiles, feed, journal, sentence = (text) => text } = context;
   if (!profile["update-file.stale_lines"] || place === undefined || authorId(author) === undefined)
     return { accept: () => {} };
+  if (isLarge({ size: before.length }) && hashing.isDue) await hashing.yieldIfDue();
   const revision = revisionOfBytes([before]);
   const lines = isChecked ? [] : all;
   // The refusal of a text that is not there shows lines of the file, and that of a line number none.

@@ -1,3 +1,4 @@
+import { createTimeSlice } from "../../base/scheduling/time-slice.ts";
 import type { Mutation, MutationListener, MutationOutcome, Requester, StepEntries } from "./mutation.ts";
 
 /** A mutation, with functions that find its revisions. */
@@ -76,8 +77,10 @@ export class Mutations {
   }
 
   /** Lets listeners read the large files that the next step removes, replaces or moves. */
-  readAhead(entries: StepEntries, requester: Requester | undefined): Promise<void> {
-    return this.#awaitEach((listener) => listener.readAhead?.(entries, requester));
+  async readAhead(entries: StepEntries, requester: Requester | undefined): Promise<void> {
+    await this.#awaitEach((listener) => listener.readAhead?.(entries, requester));
+    // Several steps may be due in this turn, and each may compare, hash and copy its file at once.
+    await createTimeSlice(0).yieldIfDue();
   }
 
   async #awaitEach(act: (listener: MutationListener) => Promise<void> | undefined): Promise<void> {

@@ -121,6 +121,8 @@ export async function writeHidden(name: Name, pending: PendingFile): Promise<voi
 async function hash(descriptor: number, { isHashed = false }: PendingFile): Promise<string | undefined> {
   const { size } = fstatSync(descriptor);
   if (!isHashed || !isLarge({ size }) || size > largestHashed) return undefined;
+  // Several files may have been written in the background by this turn.
+  await createTimeSlice(0).yieldIfDue();
   return await runInSlices(revisionInSteps(descriptor), createTimeSlice());
 }
 

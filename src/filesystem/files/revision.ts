@@ -89,7 +89,10 @@ export async function hashAhead(
     return size <= largestAtOnce ? 0 : ctimeMs + settledMilliseconds - Date.now();
   });
   if (unsettled === undefined) return;
-  if (unsettled > 0) await setTimeout(Math.min(unsettled, settledMilliseconds) + 1);
+  if (unsettled > 0) {
+    await setTimeout(Math.min(unsettled, settledMilliseconds) + 1);
+    await slice.yieldIfDue();
+  }
   const hash = crypto.createHash("sha256");
   const piece = Buffer.allocUnsafe(pieceBytes);
   let stamps: string | undefined;

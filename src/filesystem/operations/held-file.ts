@@ -1,14 +1,18 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { createTurnSlice } from "../../base/scheduling/time-slice.ts";
 import { DeferredClose } from "../disk/deferred-close.ts";
 import type { EntryVersion } from "../disk/steps.ts";
 import { awaitReplacement } from "../disk/swap-names.ts";
 import { openWithin, readWithin } from "../files/read.ts";
-import { revisionOfBytes } from "../files/revision.ts";
+import { isLarge, revisionOfBytes } from "../files/revision.ts";
 import { ScratchBuffer } from "../files/scratch-buffer.ts";
 import type { Limit } from "../files/types.ts";
 import { errnoError } from "../jail/errno.ts";
 import type { JailedPath, ResolvedPath } from "../jail/folder.ts";
 import type { ExpectedFile } from "./writable-tree.ts";
+
+/** The slice of all large files that are read in one turn, each in one step. */
+const reading = createTurnSlice();
 
 /** A file that was read, and the state that it had then. It is held until disposed. */
 export class HeldFile implements ExpectedFile, Disposable {
@@ -26,6 +30,7 @@ export class HeldFile implements ExpectedFile, Disposable {
     const held = new DeferredClose(openWithin(place, limit));
     try {
       await awaitReplacement(held.descriptor);
+      if (isLarge(place.stats!) && reading.isDue) await reading.yieldIfDue();
       return new HeldFile(place, limit, held);
     } catch (error) {
       held[Symbol.dispose]();

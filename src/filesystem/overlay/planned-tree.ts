@@ -1,6 +1,11 @@
 import { closeSync } from "node:fs";
 import { refuse } from "../../base/errors.ts";
-import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
+import {
+  createTimeSlice,
+  createTurnSlice,
+  runInSlices,
+  type Steps,
+} from "../../base/scheduling/time-slice.ts";
 import type { Disk } from "../disk/disk.ts";
 import { splitLast } from "../disk/hold-folder.ts";
 import type { Requester } from "../disk/mutation.ts";
@@ -44,6 +49,9 @@ interface PlanOptions {
   /** Whether nothing will carry the plan out. Default: false. */
   readonly isTrial?: boolean;
 }
+
+/** The slice of the admissions of all plans in one turn, since each may walk a long path and hash a file. */
+const admitting = createTurnSlice();
 
 /** The state of a path, without following links. */
 export type EntryState =
@@ -117,6 +125,7 @@ export class PlannedTree implements WritableTree {
   }
 
   async admit<const Targets extends readonly WriteTarget[]>(targets: Targets): Promise<Admitted<Targets>> {
+    if (admitting.isDue) await admitting.yieldIfDue();
     return admitAll(this.jail, targets);
   }
 
@@ -138,7 +147,9 @@ export class PlannedTree implements WritableTree {
   }
 
   async exchange({ place, made, expected }: EntryReplacement, requester: Requester): Promise<void> {
-    const seen = { seen: expected?.version, revision: expected?.revision };
+    // Read once, since each access hashes the content.
+    const version = expected?.version;
+    const seen = { seen: version, revision: expected?.revision };
     if (made.kind === "copy") {
       const source = made.source as PlannedPlace;
       await this.#reads?.addTree(source, requester);
@@ -149,7 +160,7 @@ export class PlannedTree implements WritableTree {
     } else {
       const size = this.#takeBytes(made);
       // Unchanged pieces of a file that was read are views of memory that is reused.
-      const content = expected?.version === undefined ? made.content : [Buffer.concat(made.content)];
+      const content = version === undefined ? made.content : [Buffer.concat(made.content)];
       await takeSteps(this.#changes.rewrite(place, { ...made, content }, { size, ...seen }), requester);
     }
   }
@@ -162,6 +173,7 @@ export class PlannedTree implements WritableTree {
   async rename({ relation, ...ends }: Relocation, requester: Requester): Promise<void> {
     const source = ends.source as PlannedPlace;
     const target = ends.target as PlannedPlace;
+    if (admitting.isDue) await admitting.yieldIfDue();
     await this.#reads?.addTree(source, requester);
     if (relation === "respelled") await takeSteps(this.#respell(source, target), requester);
     else if (relation === "linked") await takeSteps(this.#changes.remove(source), requester);
