@@ -144,6 +144,11 @@ describe("a client that can ask its user", () => {
     expect(user.questions.pop()).toContain(
       `${"#".repeat(4000)}"… (5009 characters)\n[more of it is not shown]`,
     );
+    const spread = ["-c", "rm a.txt", "#".repeat(40_000), "#".repeat(40_000)];
+    await connected.call("shell_exec", { command: "sh", args: spread });
+    expect(user.questions.pop()).toMatch(
+      /- run sh -c "rm a.txt" "#{40000}" "#{25520}"… \(80016 characters\)\n\[more of it is not shown\]/,
+    );
     const refused = await connected.call("shell_exec", { command: "nothing" });
     expect(refused.isError).toBe(true);
     expect(user.questions.length).toBe(2);
