@@ -255,7 +255,7 @@ test("sessions have their turns beside each other, and quotas count them as one"
   const log = createLog({ level: "error", form: "json", write: () => {} });
   const invoke = createInvoke(services, log);
   const sent = [..."aaaaaaaaaaab"].map((session) => invoke(definition, { word: session }, { session }));
-  await setImmediate();
+  while (!begun.includes("b")) await setImmediate();
   expect(begun).toEqual([..."aaaaaaaab"]);
   while (ends.length > 0) {
     for (const end of ends.splice(0)) end();
