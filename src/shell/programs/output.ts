@@ -25,6 +25,11 @@ export interface Output {
   readonly head: OutputBuffer;
   /** Resolves when the output has been read to its end, or reading has stopped. Never rejects. */
   readonly closed: Promise<void>;
+  /**
+   * Reads what the pipe holds without waiting for turns, once its program has exited: others may have many
+   * outputs to read before it is destroyed.
+   */
+  hurry(): void;
   /** Stops reading, even if a process still holds the other end. */
   destroy(): void;
 }
@@ -35,9 +40,11 @@ const reading = createTurnSlice();
 /** Reads the end of a pipe, then closes it. Only on Bun: the descriptor must not block. */
 export function capturePipe(readEnd: number, head: OutputBuffer, live?: LivePieces): Output {
   const reader = readDescriptor(readEnd).getReader();
+  const turns = new ReadingTurns();
   return {
     head,
-    closed: readAll(reader, head, live).finally(() => closeSync(readEnd)),
+    closed: readAll({ reader, turns }, head, live).finally(() => closeSync(readEnd)),
+    hurry: () => turns.hurry(),
     destroy: () => void reader.cancel().catch(() => {}),
   };
 }
@@ -47,7 +54,39 @@ interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
 }
 
-async function readAll(reader: Reader, head: OutputBuffer, live?: LivePieces): Promise<void> {
+/** Maximum bytes of a pipe, unless the system's administrator permits more (pipe-max-size of proc(5)). */
+const pipeBytes = 1024 * 1024;
+
+/** The turns of the event loop that an output is read in. */
+class ReadingTurns {
+  /** The bytes that are read without waiting for turns. */
+  #hurried = 0;
+  #goOn = () => {};
+
+  hurry(): void {
+    this.#hurried = pipeBytes;
+    this.#goOn();
+  }
+
+  /** Waits for another turn if others have used up this one. `bytes` were read since the last call. */
+  async next(bytes: number): Promise<void> {
+    if (this.#hurried > 0) this.#hurried -= bytes;
+    else if (reading.isDue) await Promise.race([reading.yieldIfDue(), this.#hurry()]);
+  }
+
+  #hurry(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#goOn = resolve;
+    });
+  }
+}
+
+interface Reading {
+  readonly reader: Reader;
+  readonly turns: ReadingTurns;
+}
+
+async function readAll({ reader, turns }: Reading, head: OutputBuffer, live?: LivePieces): Promise<void> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -55,7 +94,7 @@ async function readAll(reader: Reader, head: OutputBuffer, live?: LivePieces): P
       if (value === undefined) continue;
       head.add(value);
       await live?.(value);
-      if (reading.isDue) await reading.yieldIfDue();
+      await turns.next(value.length);
     }
   } catch {
     // The bytes read before the failure are the output.
@@ -77,6 +116,7 @@ export function captureStream(stream: Readable | null, head: OutputBuffer, live?
   return {
     head,
     closed: new Promise((resolve) => stream.once("close", () => resolve())),
+    hurry: () => {},
     destroy: () => void stream.destroy(),
   };
 }

@@ -76,6 +76,7 @@ export class RunningProgram {
         this.#exitCode = code;
         this.#signal = number === undefined ? name : `signal ${number}`;
         this.#hasExited = true;
+        for (const output of this.#outputs) output.hurry();
         const reached = checkSession(pid);
         if (reached instanceof Promise) this.#exitCheck = reached.then((later) => this.#noteReached(later));
         else this.#noteReached(reached);

@@ -87,13 +87,13 @@ describe("a runtime", () => {
     const patterns = ["a", "b", "c"].map((pattern) => runtime.compile(pattern));
     let freed = 0;
     const instances = new FinalizationRegistry(() => freed++);
-    for (let count = 0; count < 4; count++) {
+    for (let count = 0; count < 8; count++) {
       for (const regex of patterns) findIn(regex, "abc");
       instances.register(runtime.instance, undefined);
       runtime.drop();
     }
-    // The collector works beside this thread, and may take a word on the stack for an address.
-    while (freed < 3) {
+    // The collector works beside this thread, and may take words on the stack for addresses.
+    while (freed < 4) {
       runtime.compile("a");
       runtime.drop();
       await setTimeout(1);
