@@ -30,7 +30,7 @@ const slowLine = Buffer.from(
 
 test("a pattern that is none is refused, and one that takes too long", () => {
   expect(() => compile("(")).toThrow('The pattern "(" is not valid: unclosed group');
-  expect(() => compile(slowest).find(slowLine)).toThrow("takes more than 15 ms for a line of this output");
+  expect(() => compile(slowest).find(slowLine)).toThrow("takes more than 10 ms for a line of this output");
 });
 
 test("a pattern that takes long to compile is refused, and one of its kind in ASCII is not", () => {
@@ -78,7 +78,7 @@ test("patterns go on when the memory has been dropped, and it stays small", () =
     pattern.find(Buffer.from("z".repeat(1000)));
     expect(runtimes[0]!.bytes).toBeLessThan(100 * 1024 * 1024);
   }
-  expect(() => patterns.compile(slowest).find(slowLine)).toThrow("takes more than 15 ms");
+  expect(() => patterns.compile(slowest).find(slowLine)).toThrow("takes more than 10 ms");
   expect([first!, second!].map((pattern) => pattern.find(Buffer.from("a second one")))).toEqual([-1, 2]);
 });
 

@@ -12,12 +12,12 @@ export interface LinePattern extends Disposable {
 }
 
 /** Maximum milliseconds for one line of at most 128 KiB, which block a thread of the worker. */
-const lineMilliseconds = 15;
+const lineMilliseconds = 10;
 /**
  * Minimum interruptions of the engine, each after some thousand steps, for a line that counts as slow. After
  * fewer, other programs had the processor.
  */
-const minInterruptions = 100;
+const minInterruptions = 50;
 
 /** The slice of all calls that read outputs: a line or the end of a job lets all go on that wait for it. */
 export const outputSlice = createTurnSlice();
