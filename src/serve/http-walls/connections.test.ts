@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { Connections } from "./connections.ts";
 
 /** Opens connections of these peers, in this order. Returns the names of the closed ones. */
-function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedOfPeer: 2 }) {
+function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedOfPeer: 2, unanswered: 2 }) {
   const connections = new Connections(limits);
   const closed: string[] = [];
   const reasons: string[] = [];
@@ -19,7 +19,8 @@ function openAll(peers: readonly string[], limits = { total: 4, unauthenticatedO
   };
   for (const name of peers) open(name);
   const admit = (name: string) => connections.admit(sockets.get(name)!);
-  return { open, admit, closed, reasons, leave: (name: string) => sockets.get(name)!.emit("close") };
+  const begin = (name: string, answer: EventEmitter) => connections.begin(sockets.get(name)!, answer);
+  return { open, admit, begin, closed, reasons, leave: (name: string) => sockets.get(name)!.emit("close") };
 }
 
 test("one unauthenticated connection too many of a peer closes the oldest of that peer", () => {
@@ -67,4 +68,14 @@ test("who was closed is not let in by a request that was on its way", () => {
   admit("a1");
   for (const name of ["b1", "b2", "c1"]) open(name);
   expect(closed).toEqual(["a1", "a2"]);
+});
+
+test("a connection with too many unanswered requests is closed", () => {
+  const { begin, closed, reasons } = openAll(["a1", "b1"]);
+  const answers = Array.from({ length: 5 }, () => new EventEmitter());
+  expect(answers.slice(0, 2).map((answer) => begin("a1", answer))).toEqual([true, true]);
+  answers[0]!.emit("close");
+  expect([begin("a1", answers[2]!), begin("b1", answers[3]!), closed]).toEqual([true, true, []]);
+  expect([begin("a1", answers[4]!), closed]).toEqual([false, ["a1"]]);
+  expect(reasons).toEqual(["A connection may have 2 unanswered requests."]);
 });

@@ -9,6 +9,8 @@ export interface ConnectionLimits {
   readonly total: number;
   /** Maximum connections of one peer, by its address, without an authorized request so far. */
   readonly unauthenticatedOfPeer: number;
+  /** Maximum unanswered requests on one connection. */
+  readonly unanswered: number;
 }
 
 /** The part of a `node:net` socket that is used here. */
@@ -29,6 +31,7 @@ export class Connections {
   /** The unauthenticated connections in the order of arrival, with the address of the peer. */
   readonly #unauthenticated = new Map<Connection, string>();
   readonly #authenticated = new Set<Connection>();
+  readonly #unanswered = new WeakMap<Connection, number>();
   readonly #limits: ConnectionLimits;
 
   constructor(limits: ConnectionLimits) {
@@ -58,6 +61,22 @@ export class Connections {
   /** Marks a connection as authenticated, after an authorized request. */
   admit(connection: Connection): void {
     if (this.#unauthenticated.delete(connection)) this.#authenticated.add(connection);
+  }
+
+  /**
+   * Counts a request until its answer is closed. Returns false, and closes the connection, if too many are
+   * unanswered: thousands can come in one packet, which the runtime reads in one turn of the event loop.
+   */
+  begin(connection: Connection, answer: Pick<Connection, "once">): boolean {
+    const { unanswered: most } = this.#limits;
+    const unanswered = this.#unanswered.get(connection) ?? 0;
+    if (unanswered === most) {
+      this.#close(connection, `A connection may have ${most} unanswered requests.`);
+      return false;
+    }
+    this.#unanswered.set(connection, unanswered + 1);
+    answer.once("close", () => this.#unanswered.set(connection, this.#unanswered.get(connection)! - 1));
+    return true;
   }
 
   #close(connection: Connection | undefined, reason: string): void {

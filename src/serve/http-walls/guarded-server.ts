@@ -15,7 +15,7 @@ export interface ServerLimits {
 }
 
 export const defaultServerLimits: ServerLimits = {
-  connections: { total: 256, unauthenticatedOfPeer: 32 },
+  connections: { total: 256, unauthenticatedOfPeer: 32, unanswered: 100 },
   headersMilliseconds: 5000,
   requestMilliseconds: 60_000,
   checkMilliseconds: 1000,
@@ -55,6 +55,7 @@ export function createGuardedServer({ limits, log, answer, sendRefusal }: Guarde
   const server = createServer(
     { connectionsCheckingInterval: limits.checkMilliseconds },
     (incoming, outgoing) => {
+      if (!connections.begin(incoming.socket, outgoing)) return;
       // A closed connection no longer has it.
       const peer = incoming.socket.remoteAddress;
       answer({

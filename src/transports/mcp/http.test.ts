@@ -19,7 +19,9 @@ test("closes a connection whose headers do not come in time", async () => {
 });
 
 test("unauthenticated clients with half a request block no client that has the token", async () => {
-  const { url } = await serveHttp({ limits: { connections: { total: 256, unauthenticatedOfPeer: 2 } } });
+  const { url } = await serveHttp({
+    limits: { connections: { total: 256, unauthenticatedOfPeer: 2, unanswered: 100 } },
+  });
   const first = await half(url);
   const closed = once(first, "close");
   await half(url);
@@ -29,7 +31,7 @@ test("unauthenticated clients with half a request block no client that has the t
 });
 
 test("the log says when all connections are in use", async () => {
-  const limits = { connections: { total: 2, unauthenticatedOfPeer: 2 } };
+  const limits = { connections: { total: 2, unauthenticatedOfPeer: 2, unanswered: 100 } };
   const { url, lines } = await serveHttp({ limits });
   // Only two connections stay open, each with a stream of notifications.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
@@ -51,6 +53,29 @@ test("the log says when all connections are in use", async () => {
       reason: "All 2 connections are in use, 2 of them by authorized clients.",
     },
   ]);
+});
+
+test("a connection takes any number of requests, and is closed if a hundred of them are unanswered", async () => {
+  const { url, lines } = await serveHttp();
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  opened.push(() => agent.destroy());
+  for (let count = 0; count < 150; count++) {
+    const [answer] = await once(
+      open(url, { method: "POST", agent, headers: headersOf() }).end("{}"),
+      "response",
+    );
+    await once(answer.resume(), "end");
+  }
+  expect(lines.filter(({ message }) => message === "connection closed")).toEqual([]);
+  const headers = Object.entries(headersOf()).map(([name, value]) => `${name}: ${value}\r\n`);
+  const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  const one = `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${headers.join("")}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const flooding = await half(url, one.repeat(500));
+  await new Promise((resolve) => flooding.on("close", resolve));
+  expect(lines.filter(({ message }) => message === "connection closed")).toMatchObject([
+    { level: "warn", peer: "127.0.0.1", reason: "A connection may have 100 unanswered requests." },
+  ]);
+  expect((await post(url, { body: initialize })).status).toBe(200);
 });
 
 test("the log says when a client leaves in the middle of its request", async () => {
