@@ -3,8 +3,18 @@
  * undo brings everything back.
  */
 import { expect, spyOn, test } from "bun:test";
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import type { Mutation } from "../filesystem/disk/mutation.ts";
 import { Journal } from "../filesystem/journal/journal.ts";
 import { SessionsFixture } from "./sessions.test-kit.ts";
@@ -160,4 +170,46 @@ test.each(Object.entries(programs))("%s", async (_, program) => {
   expect(await calls.text("coder::undo", {})).toMatch(/^Undone;/m);
   expect(await calls.text("coder::undo", {})).toMatch(/^Undone;/m);
   expect(contentsIn(fixture.base)).toEqual(kept);
+});
+
+test("a large file that another program appends to comes back with all that it had", async () => {
+  await using sessions = new SessionsFixture();
+  const path = join(sessions.base, "log");
+  const content = "a line of the log\n".repeat(300_000);
+  writeFileSync(path, content);
+  const appending = spawn("sh", ["-c", 'while [ -e "$0" ]; do echo more >> "$0"; done', path]);
+  const { call } = sessions.open();
+  await call("coder::delete-file", { paths: ["log"] });
+  appending.kill("SIGKILL");
+  await once(appending, "close");
+  const { checkpoints } = await call("coder::checkpoints");
+  rmSync(path, { force: true });
+  const undone = await call("coder::undo", { seq: checkpoints.at(-1).seq });
+  expect(undone.undone[0]).toMatchObject({ restored: ["log"], skipped: [] });
+  const restored = readFileSync(path, "utf8");
+  expect(restored.slice(0, content.length) === content).toBe(true);
+  expect(restored.slice(content.length)).toMatch(/^(more\n)*$/);
+});
+
+test("a folder that is exchanged for a file while it is emptied is not said to be missing", async () => {
+  await using sessions = new SessionsFixture();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(sessions.at(path)), { recursive: true });
+    writeFileSync(sessions.at(path), text);
+  }
+  using _program = racing(
+    {
+      path: "d/a/f",
+      after(at) {
+        renameSync(at("d/a"), at("out"));
+        writeFileSync(at("d/a"), "theirs\n");
+      },
+    },
+    (path) => sessions.at(path),
+  );
+  const { call } = sessions.open();
+  const { results } = await call("coder::delete-file", { paths: ["d"], recursive: true });
+  expect(results).toMatchObject([{ path: "d", success: false }]);
+  expect(JSON.stringify(results)).toContain("4 entries of the folder");
+  expect(readFileSync(sessions.at("d/a"), "utf8")).toBe("theirs\n");
 });

@@ -10,6 +10,7 @@ import {
   type Stats,
 } from "node:fs";
 import { readEntries } from "../files/entries.ts";
+import { isLarge } from "../files/revision.ts";
 import type { Entry } from "../files/types.ts";
 import { errnoError, errnoOf } from "../jail/errno.ts";
 import { type Folder, isTextIn, type JailedPath, type Name } from "../jail/folder.ts";
@@ -58,7 +59,7 @@ export interface PinnedEntry {
   readonly entry: HeldEntry;
   /**
    * Throws ESTALE unless this very entry is at `path` and was the one that was read. With `mayBeWritten` its
-   * content may have changed.
+   * content may have changed. That of a large file always may, since the journal keeps a copy for each try.
    */
   requireSame(path: JailedPath, mayBeWritten: boolean): void;
 }
@@ -90,7 +91,8 @@ export function pinEntry(folder: Folder, name: Name, at?: At): PinnedEntry | und
     entry: { ...entry, identity: () => identity, ...contentFrom(open), linkText: () => text },
     requireSame(path, mayBeWritten) {
       const found = lstatSync(path, { bigint: true });
-      const isSame = mayBeWritten ? inodeOf(found) === inode : entryIdentityOf(found) === identity;
+      const isSame =
+        mayBeWritten || isLarge(entry) ? inodeOf(found) === inode : entryIdentityOf(found) === identity;
       const isRead = !isOther && (!found.isSymbolicLink() || readlinkSync(path, "buffer").equals(text));
       if (!isSame || !isRead) throw errnoError("ESTALE");
     },

@@ -56,7 +56,7 @@ describe.each(backends)("%s", (backend) => {
     });
     using _bench = bench;
     const removal = bench.files.remove("f", { recursive: false }, bench.call);
-    expect(await removal.catch((error: Error) => error.message)).toContain("is a folder");
+    expect(await removal.catch((error: Error) => error.message)).toContain("had just replaced it");
     expect(bench.tree()).toEqual({ "f/": null, "f/theirs": "theirs" });
   });
 

@@ -79,7 +79,7 @@ function removePinned(scope: MutationScope, folder: Folder, removal: PinnedRemov
   const { raw: name, kind, verify, mayBeWritten } = removal;
   const pinned = pinEntry(folder, name);
   if (pinned === undefined) throw errnoError("ENOENT");
-  if (pinned.entry.kind === "dir") throw errnoError("EISDIR");
+  if (pinned.entry.kind === "dir") throw errnoError("ESTALE");
   const verifyPinned: VerifyEntry = (path, { isRenamed }) => {
     pinned.requireSame(path, mayBeWritten);
     if (isRenamed) verify?.(path);

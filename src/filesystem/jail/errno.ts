@@ -11,7 +11,6 @@ export const errnoError = (
   code:
     | "EACCES"
     | "EEXIST"
-    | "EISDIR"
     | "EINVAL"
     | "ENOENT"
     | "ENOTDIR"

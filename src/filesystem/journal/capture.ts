@@ -12,6 +12,7 @@ import {
   quickRevisionOf,
   revisionInSteps,
   revisionOfBytes,
+  stampsOf,
 } from "../files/revision.ts";
 import { isLonger, maxPathBytes } from "../jail/parse.ts";
 import type { ContentLocation, Loss, RecordedState, RecordedTree, StepFrame } from "./frame.ts";
@@ -46,6 +47,14 @@ export interface ContentKeeper {
   keepCopied(descriptor: number, length: number): ContentLocation | undefined;
   /** Keeps the content of an opened file in a file of its own. */
   keepBlob(descriptor: number, length: number): Steps<ContentLocation>;
+  /** Returns the last content of `keepCopied` or `keepBlob` with its own revision, not that of the file. */
+  readKept(): Steps<KeptBlob>;
+}
+
+/** A content, and its revision. */
+export interface KeptBlob {
+  readonly content: ContentLocation;
+  readonly revision: string;
 }
 
 /** Trees of a step that were read before its frame is made. Both throw what reading threw. */
@@ -222,10 +231,13 @@ function* keptFile(file: HeldEntry, keeper: ContentKeeper, mostCopied = largestH
   if (size > Math.min(keeper.room, largestHashed)) throw new Unavailable("too-large");
   if (size > largestSmall) {
     const kept = yield* file.readInSteps(function* (descriptor) {
+      const stamps = stampsOf(descriptor);
       const copied = isLarge(file) ? keeper.keepCopied(descriptor, size) : undefined;
       if (copied === undefined && size > mostCopied) throw new Unavailable("too-large");
       const content = copied ?? (yield* keeper.keepBlob(descriptor, size));
-      return { revision: (yield* revisionInSteps(descriptor))!, content };
+      const revision = (yield* revisionInSteps(descriptor))!;
+      // A program that writes to it may have done so between the copy and the revision.
+      return stampsOf(descriptor) === stamps ? { content, revision } : yield* keeper.readKept();
     });
     return { kind: "file", mode, ...ownerToKeep(file), ...kept! };
   }

@@ -4,6 +4,7 @@
  * cannot be written, the log says so, and the record says that the step cannot be undone.
  */
 
+import { closeSync, fstatSync } from "node:fs";
 import type { Log } from "../../base/log/log.ts";
 import { createTimeSlice, runInSlices, type Steps } from "../../base/scheduling/time-slice.ts";
 import { hashFileAhead, largestHashed } from "../disk/hash-ahead.ts";
@@ -15,13 +16,14 @@ import type {
   Requester,
   StepEntries,
 } from "../disk/mutation.ts";
-import { isLarge } from "../files/revision.ts";
+import { isLarge, revisionInSteps } from "../files/revision.ts";
 import { errnoOf } from "../jail/errno.ts";
 import type { StateFolder } from "../state/state-folder.ts";
 import { AheadCopies, type AheadCopy } from "./ahead-copies.ts";
 import {
   type ContentKeeper,
   frameOf,
+  type KeptBlob,
   lostFrame,
   type ReadTrees,
   readPlaced,
@@ -548,6 +550,18 @@ class Contents implements ContentKeeper, FrameContents {
       this.apart = apart;
       return { blob: name.blob, length };
     });
+  }
+
+  *readKept(): Steps<KeptBlob> {
+    const { name } = this.#blobs.at(-1)!;
+    const descriptor = this.#orNotWritten(() => this.#segments.openContent(this.#place, name));
+    try {
+      const revision = (yield* revisionInSteps(descriptor))!;
+      const length = fstatSync(descriptor).size;
+      return { content: { blob: name.blob, length }, revision };
+    } finally {
+      closeSync(descriptor);
+    }
   }
 
   /** Drops all contents of the record, so that it cannot be undone. */

@@ -26,6 +26,7 @@ import {
   contentPath,
   listSegments,
   makeSegment,
+  openContent,
   openFrames,
   openIfThere,
   removeSegment,
@@ -263,6 +264,11 @@ export class Segments {
   /** Makes a content of `adoptContent` a copy again. Returns false if it is gone. Throws the errno error. */
   releaseContent({ segment }: RecordLocation, content: ContentName, copy: string): boolean {
     return isRenamed(contentPath(this.#state, segment, content), copy);
+  }
+
+  /** Opens a content for reading. Throws the errno error. */
+  openContent({ segment }: RecordLocation, content: ContentName): number {
+    return openContent(this.#state, segment, content);
   }
 
   /** Creates an empty file for contents beside the frames. Throws the errno error. */

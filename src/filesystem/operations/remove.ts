@@ -45,8 +45,10 @@ export async function removePath(
     return true;
   } catch (error) {
     const refusal = refusalOfRemoval(error, path);
-    if (isMissing(refusal)) return false;
-    throw refusal;
+    if (!isMissing(refusal)) throw refusal;
+    // Entries of it may be missing because another program has renamed or exchanged a folder.
+    if ((removal.progress?.removed ?? 0) > 0) throw refuse.refilledInside(path);
+    return false;
   }
 }
 
